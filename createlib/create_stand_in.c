@@ -47,7 +47,6 @@ static const StandIn *row_of(const Verdict *v)
     } rules[] = {{RULE_CUSTOM_KERNEL, PARAM_CustomKernelName},
                  {RULE_AMD_SEPARATE, PARAM_ThreadSeparateGlobalReadA},
                  {RULE_AMD_DTL_LOAD, PARAM_DirectToLdsA},
-                 {RULE_AMD_DTL_PREFETCH, PARAM_DirectToLdsA},
                  {RULE_AMD_DTL_CONVERTS, PARAM_DirectToLdsA}};
     int64_t id = v->rule == RULE_AMD_VALUE ? v->arg[0] : -1;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
