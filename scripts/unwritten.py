@@ -8,10 +8,13 @@ import argparse
 import collections
 import json
 import os
+import re
 import subprocess
 import sys
 
 LIMIT = 300     # seconds of one config
+BY_PARAMETER = 'amd-value', 'amd-dtv', 'amd-divisor'    # rules that are counted for each parameter
+PARAMETER = re.compile(r'\b([A-Z]\w+) -?\d')
 
 
 def files_of(paths):
@@ -59,11 +62,11 @@ def main():
                 totals[arch, 'not written'] += sum(u['count'] for u in g['unwritten'])
                 for u in g['unwritten']:
                     # one row for what differs in numbers alone
-                    reason = u['text'] if 'compiled kernels cannot have' in u['text'] else u['rule'] + ', as in: ' + u['text']
-                    key = reason.split(', as in: ')[0] if u['rule'] != 'kernel-writer' else reason
+                    which = PARAMETER.search(u['text']).group(1) if u['rule'] in BY_PARAMETER else ''
+                    key = u['rule'], u['text'] if u['rule'] == 'kernel-writer' else which
+                    text.setdefault(key, f"{u['rule']}, as in: {u['text']}")
                     n[key][arch] += u['count']
                     configs[key].add(path)
-                    text.setdefault(key, reason)
     if len(no_config) == len(paths):
         print('unwritten.py: none of these files is a config', file=sys.stderr)
         return 2

@@ -52,6 +52,7 @@ static bool check_writer(Derive *d)
     if (d->f->stochastic) REJECT(d, AMD_STOCHASTIC);
     if (d->s->WorkGroupMappingType == WGMT_Z && d->s->WorkGroupMapping > 1)
         REJECT(d, ORDER_Z_GRID, d->s->WorkGroupMapping);
+    if (d->s->AtomicAddC && fused_any(&d->f->fused)) REJECT(d, FUSED_ATOMIC_C);
     if (d->f->compute == TYPE_D && activation_has_exp(d->f->fused.activation)) REJECT(d, FUSED_DOUBLE);
     if (d->s->CustomKernelName.n) REJECT(d, CUSTOM_KERNEL);
     if (!check_only(d, ONLY_AMD)) return false;

@@ -206,7 +206,7 @@ class Machine:
         if along_n:
             shapes['c'] = shapes['d'] = (n, m)
         data, buffers, address, extra = {}, {}, {}, []
-        same = launch.get('same', False)    # C and D are one buffer
+        same = launch.get('same', False) or case.get('solution', {}).get('AtomicAddC', False)    # C and D are one buffer
         for x, (rows, cols) in shapes.items():
             t = kind.input['ab'.index(x)] if x in 'ab' else kind.dest
             if same and x == 'd':

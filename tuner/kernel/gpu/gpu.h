@@ -299,7 +299,7 @@ struct GpuPlan {
     bool batched, strided, use_beta, workspace;
     Fused fused;         /* of the problem type, and of the epilogue's ops */
     bool partial_sums;   /* D is written by the last one of a tile's parts; their sums are in a workspace */
-    bool adds_shares;    /* stream-K: all shares of tiles are added to D in atomic operations */
+    bool adds_shares;    /* shares of tiles (stream-K), or tiles (AtomicAddC), are added to D atomically */
     int n_threads, wave; /* of a work-group; lanes of a wave */
     int mt[2], depth_u;
     int sg[2], tt[2], lsu; /* threads and elements per thread along M and N; local split U */
