@@ -19,7 +19,6 @@ typedef struct {
 /* What each parameter chooses, and why it does not change the results:
  *   DirectToVgpr, DirectToLds   the path of A and B to the registers (the latter where no kernel has it)
  *   StoreCInUnroll              when a persistent kernel stores its previous tile
- *   AtomicAddC                  D is added to by an instruction; its predicates ask for beta 1 and C in D
  *   DepthULdsDivisor            the part of a chunk that is in local memory at a time
  *   ThreadSeparateGlobalRead    which lane loads which element
  *   CustomKernelName, ReplacementKernel   a text written by hand for the same arguments */
@@ -30,7 +29,6 @@ static const StandIn stand_ins[] = {
      {PARAM_StoreCInUnroll, PARAM_StoreCInUnrollInterval, PARAM_StoreCInUnrollExact,
       PARAM_StoreCInUnrollPostLoop},
      4},
-    {"AtomicAddC", {PARAM_AtomicAddC}, 1},
     {"DepthULdsDivisor", {PARAM_DepthULdsDivisor}, 1},
     {"ThreadSeparateGlobalRead", {PARAM_ThreadSeparateGlobalReadA, PARAM_ThreadSeparateGlobalReadB}, 2},
     {"CustomKernelName", {PARAM_CustomKernelName}, 1},
@@ -47,9 +45,9 @@ static const StandIn *row_of(const Verdict *v)
     } rules[] = {{RULE_CUSTOM_KERNEL, PARAM_CustomKernelName},
                  {RULE_AMD_SEPARATE, PARAM_ThreadSeparateGlobalReadA},
                  {RULE_AMD_DTL_LOAD, PARAM_DirectToLdsA},
-                 {RULE_AMD_DTL_PREFETCH, PARAM_DirectToLdsA},
                  {RULE_AMD_DTL_CONVERTS, PARAM_DirectToLdsA}};
-    int64_t id = v->rule == RULE_AMD_VALUE ? v->arg[0] : -1;
+    const bool names_it = v->rule == RULE_AMD_VALUE || v->rule == RULE_AMD_DTV || v->rule == RULE_AMD_DIVISOR;
+    int64_t id = names_it ? v->arg[0] : -1;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].rule == v->rule) id = rules[i].id;
     for (int i = 0; i < N_STAND_INS; i++)

@@ -78,6 +78,7 @@ EOF
 # Kernels of a family and type, one a line: names and values of parameters.
 kernels() {
   atomic="GlobalSplitU: 3, GlobalSplitUAlgorithm: SingleBuffer" parts="GlobalSplitU: 2, GlobalSplitUAlgorithm: MultipleBuffer"
+  across="PersistentKernel: 1, PrefetchAcrossPersistent: 1" once="GlobalSplitU: 3, GlobalSplitUAlgorithm: MultipleBufferSingleKernel"
   case $1:$2 in
     simt:[SD]) tile="ThreadTile: [4, 4]"; [ "$2" = S ] || tile="ThreadTile: [4, 2]"
       cat <<EOF
@@ -89,6 +90,8 @@ WorkGroup: [8, 16, 1], $tile, DepthU: 8, PrefetchGlobalRead: 2, GlobalReadVector
 WorkGroup: [8, 16, 1], $tile, DepthU: 16, PrefetchGlobalRead: 2, GlobalReadVectorWidth: 1, EdgeType: ShiftPtr
 WorkGroup: [8, 8, 2], $tile, DepthU: 16, PrefetchGlobalRead: 2
 WorkGroup: [8, 8, 4], $tile, DepthU: 32, PrefetchGlobalRead: 1, EdgeType: ShiftPtr, $parts
+WorkGroup: [8, 16, 1], $tile, DepthU: 16, PrefetchGlobalRead: 3, EdgeType: ShiftPtr, $across, PersistentKernelAlongBatch: True
+WorkGroup: [8, 8, 2], $tile, DepthU: 16, PrefetchGlobalRead: 2, GlobalReadVectorWidth: 1, $across, $once
 EOF
       along_k "$tile"
       ;;
@@ -98,6 +101,7 @@ WorkGroup: [8, 16, 1], $tile, DepthU: 16, PrefetchGlobalRead: 2
 WorkGroup: [8, 8, 1], $tile, DepthU: 8, PrefetchGlobalRead: 3, $parts, StaggerU: 4
 WorkGroup: [16, 16, 1], $tile, DepthU: 16, PrefetchGlobalRead: 3, WorkGroupMapping: 3
 WorkGroup: [8, 8, 2], $tile, DepthU: 16, PrefetchGlobalRead: 2, EdgeType: ShiftPtr
+WorkGroup: [8, 16, 1], $tile, DepthU: 16, PrefetchGlobalRead: 2, $across, PersistentKernelAlongBatch: True
 EOF
       along_k "$tile"
       ;;
@@ -118,6 +122,8 @@ MatrixInstruction: [$mi, 1, 1, 2, 4, 2, 2], DepthU: $flat, PrefetchGlobalRead: 2
 MatrixInstruction: [$mi, 1, 1, 2, 4, 2, 2], DepthU: $flat, PrefetchGlobalRead: 2, GlobalReadVectorWidth: 1, EdgeType: ShiftPtr
 MatrixInstruction: [$mi, 1, 1, 1, 2, 1, 2], WorkGroup: [16, 8, 2], DepthU: $deep, PrefetchGlobalRead: 3
 MatrixInstruction: [$mi, 1, 1, 1, 2, 1, 1], WorkGroup: [16, 8, 4], DepthU: $((2 * deep)), PrefetchGlobalRead: 1, EdgeType: ShiftPtr, $atomic
+MatrixInstruction: [$mi, 1, 1, 2, 4, 2, 1], DepthU: $flat, PrefetchGlobalRead: 3, $across, PersistentKernelAlongBatch: True
+MatrixInstruction: [$mi, 1, 1, 2, 4, 1, 1], DepthU: $flat, PrefetchGlobalRead: 2, GlobalReadVectorWidth: 1, $across, $once
 EOF
       case $2 in D) cat <<EOF
 MatrixInstruction: [16, 8, 4, 1, 1, 2, 4, 2, 2], DepthU: 16, PrefetchGlobalRead: 2
@@ -183,6 +189,7 @@ WorkGroup: [1, 4, 32], ThreadTile: [4, 2], PrefetchGlobalRead: 0
 WorkGroup: [8, 1, 32], ThreadTile: [4, 1], NonTemporalA: 1, NonTemporalB: 2
 WorkGroup: [4, 2, 16], ThreadTile: [2, 4], $parts
 WorkGroup: [16, 2, 1], ThreadTile: [4, 2], GlobalReadVectorWidth: 1, $add
+WorkGroup: [4, 1, 32], ThreadTile: [1, 2], $across, PersistentKernelAlongBatch: True
 EOF
       ;;
     pack:*) k=16; case $2 in X) k=8;; I8II | [FB]8*) k=32;; esac
@@ -212,6 +219,7 @@ WorkGroup: [8, 8, 1], ThreadTile: [4, 4], DepthU: 16, $parts, GlobalReadVectorWi
 WorkGroup: [8, 8, 2], ThreadTile: [4, 4], DepthU: 16, PrefetchGlobalRead: 1
 WorkGroup: [8, 8, 1], ThreadTile: [2, 4], DepthU: 8, PersistentKernel: 1, PersistentKernelAlongBatch: True
 WorkGroup: [8, 8, 1], ThreadTile: [4, 2], DepthU: 8, PersistentKernel: 2, GlobalSplitU: 2, GlobalSplitUAlgorithm: MultipleBuffer
+WorkGroup: [8, 8, 1], ThreadTile: [2, 4], DepthU: 16, PrefetchGlobalRead: 1, $across, $once
 WorkGroup: [8, 8, 1], ThreadTile: [8, 4], DepthU: 16, NonTemporalA: 1, NonTemporalB: 2, NonTemporalC: 3, NonTemporalD: 3, VectorWidth: 2
 WorkGroup: [8, 8, 1], ThreadTile: [4, 8], DepthU: 16, NonTemporalA: 3, NonTemporalB: 3, NonTemporalC: 1, NonTemporalD: 2, GlobalReadVectorWidth: $wide, VectorWidth: $wide
 WorkGroup: [16, 16, 1], ThreadTile: [4, 4], DepthU: $deep, PrefetchGlobalRead: 1
@@ -235,6 +243,8 @@ has_type() { # family, type
 
 # M,N,batch,K: single elements, around tiles of 16 to 128 and stages of 8 to 128, odd and prime.
 sizes="1,1,1,1 31,33,2,37 32,32,1,64 33,31,2,3 64,64,3,128 63,65,1,65 97,101,2,103 127,3,1,257 3,130,2,65 128,129,1,31 256,64,2,200"
+# more tiles than persistent work-groups
+many=545,1031,1,24
 # the copy engine takes rows of multiples of 16 bytes: more tiles than work-groups; odd sizes in such rows
 engine_sizes="16,16,1,16 64,64,2,64 128,256,1,64 144,272,2,80 256,128,3,320 512,384,1,1024 1008,1008,1,1008 2048,1152,1,144"
 engine_strided="45,37,2,51,160,160,176,192 257,129,1,333,352,352,352,352 1,1,1,1,16,16,16,16 2001,63,2,7,2016,2016,2016,64"
@@ -245,7 +255,7 @@ strided="45,37,2,51,149,151,153,155 64,64,2,64,160,176,192,208 40,72,1,48,122,12
 # a side of a few elements, and tiles that hang over
 skinny_sizes="1,1,1,1 1,64,2,512 1,1000,1,1024 512,1,1,2048 3,130,2,65 4,256,1,1024 200,4,2,333 2,77,1,4099 64,64,1,64 33,31,2,3"
 
-family_sizes() { case $1 in direct) echo "$skinny_sizes $strided";; wgmma) echo "$engine_sizes $engine_strided";; pack) echo "$sizes $strided $engine_sizes";; *) echo "$sizes $strided";; esac; }
+family_sizes() { case $1 in direct) echo "$skinny_sizes $strided";; wgmma) echo "$engine_sizes $engine_strided";; pack) echo "$sizes $strided $engine_sizes";; *) echo "$sizes $many $strided";; esac; }
 # wgmma is an instruction of this architecture's own
 family_arch() { case $1 in wgmma | pack) echo "${arch%a}a";; *) echo "$arch";; esac; }
 

@@ -1,40 +1,53 @@
 #!/bin/sh
-# device_order.sh OUT: the work-group order as an argument on an NVIDIA GPU (sm_90a), one wgmma tile of 256x128 and one of 128x256,
-# f16 with sums in f32: orders {1, 2, 4, 8, 16, 32} along M and N, and that of the traffic model, beside the constant of the kernel,
-# on the sizes below. Prints, with geometric means over the sizes:
-#   argument / constant     speed of the same order as an argument over that as a constant, along N (expected: at least 0.997)
-#   tuned / 8               the best order of each size over order 8 (least 0.995, mean 1.01 over the large sizes)
-#   tuned / 1               on 8192^3, 16384x4096x8192, 16384x16384x1024 (mean 1.05)
-#   model / tuned           the model's choice along each dimension over the best order (0.98 on nine sizes in ten)
-#   dies                    negative control: the best order regrouped for 2, 4 or 8 dies over the best without; a GPU with one die
-#                           gains nothing beyond the interval of its times
-# from samples of the same rounds of the race (common_rounds.py), and, where ncu is there and may read counters, bytes read from
-# DRAM of one tile in three orders beside those of the traffic model (within 15%).
+# device_order.sh OUT [TUNER OPTION...]: the work-group order as an argument on an NVIDIA GPU (sm_90a), one wgmma tile of 256x128 and one
+# of 128x256, f16 with sums in f32: orders {1, 2, 4, 8, 16, 32} along M and N, and that of the traffic model, beside the constant of the
+# kernel, on the sizes below. Prints, as geometric means with 95% intervals (order_figures.py):
+#   argument / constant       speed of the same order as an argument over that as a constant, along N (expected: at least 0.997)
+#   tuned / 8                 the best order along a dimension over order 8 (least 0.995, mean 1.01 over the large sizes)
+#   best of both / 8 along N  the best order of both dimensions over Tensile's default
+#   tuned / 1                 on 8192^3, 16384x4096x8192, 16384x16384x1024 (mean 1.05)
+#   model / tuned             the model's choice along each dimension over the best order (0.98 on nine cells in ten)
+#   dies                      negative control: the best order regrouped for 2, 4 or 8 dies over the best without
+# The solutions are measured one behind another, in several sweeps: pairs of an argument and its constant in short groups of
+# launches, orders in groups of tens of milliseconds, so that each has the clock that its own power allows: an order that reads less
+# from DRAM may run at a higher one. Where ncu is there and may read counters, also bytes read from DRAM of one tile in three
+# orders beside those of the traffic model (within 15%).
 #
-# Environment: TUNER (build/bin/tuner), DEVICE (cuda), LIMIT (seconds of each run, 1500), SIZES ("M,N,K ...").
-# The run continues where it was stopped. Exit code 1: a kernel is wrong or did not run; 4: there is no such device.
+# About 100 s on an H200 with compiled kernels. COMPILE=1 compiles them into OUT/build, without a device, where there is a
+# compiler: carry OUT to the machine with the device then. `device_order.sh OUT --simulate --arch sm_90a` goes through it with times that are
+# made up. Environment: TUNER (build/bin/tuner), DEVICE (cuda), LIMIT (seconds of each run, 600), SIZES ("M,N,K ..."), SWEEPS (4).
+# A run continues where it was stopped. Exit code 1: a kernel is wrong or did not run; 4: there is no such device.
 set -e
-[ $# = 1 ] || { echo "usage: device_order.sh OUT" >&2; exit 2; }
+[ $# -ge 1 ] || { echo "usage: device_order.sh OUT [TUNER OPTION...]" >&2; exit 2; }
 root=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
+shift
 bin=$root/build/bin; [ -d "$bin" ] || bin=${root%/share/tuner}/bin # installed
-tuner=${TUNER:-$bin/tuner} device=${DEVICE:-cuda} limit=${LIMIT:-1500}
+tuner=${TUNER:-$bin/tuner} device=${DEVICE:-cuda} limit=${LIMIT:-600} sweeps=${SWEEPS:-4}
 bin=$(dirname "$tuner")
 large="8192,8192,8192 16384,4096,8192 16384,16384,1024"
-sizes=${SIZES:-$large 4096,4096,4096 8192,4096,4096 4096,8192,2048 12288,4096,4096 6144,6144,6144 5120,10240,2048 3000,9000,4096
-  10000,3000,2000 2048,2048,2048 2048,16384,4096 16384,2048,4096 7168,7168,1024}
+rest="4096,4096,4096 8192,4096,4096 4096,8192,2048 12288,4096,4096 6144,6144,6144 5120,10240,2048 3000,9000,4096 10000,3000,2000
+  2048,2048,2048 2048,16384,4096 16384,2048,4096 7168,7168,1024"
+if [ -n "${SIZES:-}" ]; then large=$SIZES rest=; fi
 [ -x "$tuner" ] || { echo "device_order.sh: there is no '$tuner'" >&2; exit 2; }
-"$bin/tuner-client" --list-devices | grep -q "^$device 0: .*sm_90" || { echo "device_order.sh: there is no sm_90 of kind '$device'" >&2; exit 4; }
+if [ -n "${COMPILE:-}" ]; then
+  set -- --compile-only --arch sm_90a
+elif [ $# = 0 ]; then
+  "$bin/tuner-client" --list-devices | grep -q "^$device 0: .*sm_90" || { echo "device_order.sh: there is no sm_90 of kind '$device'" >&2; exit 4; }
+  set -- --device "$device" --arch sm_90a
+fi
 same="PersistentKernel: 1, PersistentKernelAlongBatch: True"
 kernels() { # words of the order
   echo "            - {MatrixInstruction: [256, 64, 16, 1, 1, 1, 1, 1, 2], $same, $1}"
   echo "            - {MatrixInstruction: [64, 256, 16, 1, 1, 1, 1, 2, 1], $same, $1}"
 }
-config() { # kernels on standard input; SIZE...
+config() { # kernels on standard input; "NumBenchmarks NumWarmups SyncsPerBenchmark EnqueuesPerSync" SIZE...
+  numbers=$(echo "$1" | awk '{ printf "NumBenchmarks: %d, NumWarmups: %d, SyncsPerBenchmark: %d, EnqueuesPerSync: %d", $1, $2, $3, $4 }')
+  shift
   cat <<END
-GlobalParameters: {TimingMethod: race, SleepPercent: 0, NumElementsToValidate: 128, DataInitTypeA: 21, DataInitTypeB: 21,
-  WorkGroupMappingSweep: 0, HeldOutSizes: 0}
+GlobalParameters: {TimingMethod: loop, KernelTime: False, $numbers, SleepPercent: 0, NumElementsToValidate: 128,
+  DataInitTypeA: 21, DataInitTypeB: 21, WorkGroupMappingSweep: 0, HeldOutSizes: 0, ClientBuildPath: $out/build}
 BenchmarkProblems:
   -
     - {OperationType: GEMM, DataType: h, DestDataType: h, ComputeDataType: s, HighPrecisionAccumulate: True,
@@ -53,32 +66,40 @@ END
   echo "LibraryClient:"
 }
 bad=0
-measure() { # NAME: runs $out/NAME.yaml
-  timeout "$limit" "$tuner" --device "$device" --arch sm_90a "$out/$1.yaml" "$out/$1" >"$out/$1.log" 2>&1 || { bad=1; tail -5 "$out/$1.log"; }
-  grep -q ' 0 wrong, 0 crashed' "$out/$1.log" || { bad=1; grep 'wrong\|crashed' "$out/$1.log" || true; }
+measure() { # NAME TUNER OPTION...: runs $out/NAME.yaml
+  name=$1; shift
+  timeout "$limit" "$tuner" "$@" "$out/$name.yaml" "$out/$name" >"$out/$name.log" 2>&1 || { bad=1; tail -5 "$out/$name.log"; }
+  [ -n "${COMPILE:-}" ] || grep -q ' 0 wrong, 0 crashed' "$out/$name.log" || { bad=1; grep 'wrong\|crashed' "$out/$name.log" || true; }
 }
-# A race keeps 40 solutions after the first sample: no more than that in a run, so that all have samples of the same rounds.
-for w in 1 2 4 8 16 32; do
-  kernels "WorkGroupMapping: $w"
-  for dim in 0 1; do kernels "WorkGroupMappingDim: $dim, WorkGroupMapping: $w"; done
+for w in 1 2 4 8 16 32; do # an argument beside its constant, tile by tile
+  kernels "WorkGroupMapping: $w" | sed -n 1p
+  kernels "WorkGroupMappingDim: 1, WorkGroupMapping: $w"
+  kernels "WorkGroupMapping: $w" | sed -n 2p
+done >"$out/argument.kernels"
+for dim in 0 1; do
+  for w in 0 1 2 4 8 16 32; do kernels "WorkGroupMappingDim: $dim, WorkGroupMapping: $w"; done
 done >"$out/order.kernels"
-for dim in 0 1; do kernels "WorkGroupMappingDim: $dim, WorkGroupMapping: 0"; done >>"$out/order.kernels"
 for w in 4 16; do
   for dim in 0 1; do
     for xcc in 1 2 4 8; do kernels "WorkGroupMappingDim: $dim, WorkGroupMapping: $w, WorkGroupMappingXCC: $xcc"; done
   done
 done >"$out/dies.kernels"
-for run in order dies; do
-  config $sizes <"$out/$run.kernels" >"$out/$run.yaml"
-  measure $run
-  python3 "$root/scripts/common_rounds.py" "$out/$run" >"$out/$run.csv"
-done
-awk -F', *' -v large="$large" -f "$root/scripts/device_order.awk" "$out/order.csv" "$out/dies.csv" | tee "$out/order.txt"
+config "$((sweeps + 2)) 3 2 6" $large $rest <"$out/argument.kernels" >"$out/argument.yaml"
+config "$sweeps 20 2 20" $large <"$out/order.kernels" >"$out/large.yaml"
+[ -z "$rest" ] || config "$sweeps 10 2 15" $rest <"$out/order.kernels" >"$out/rest.yaml"
+config "$sweeps 5 2 10" $large <"$out/dies.kernels" >"$out/dies.yaml"
+kernels "WorkGroupMappingDim: 1, WorkGroupMapping: 8" | head -1 | config "1 0 1 1" $large >"$out/bytes.yaml"
+runs="argument large dies"
+[ -z "$rest" ] || runs="argument large rest dies"
+for run in $runs; do measure "$run" "$@"; done
+if [ -n "${COMPILE:-}" ]; then
+  measure bytes "$@"
+  exit $bad
+fi
+python3 "$root/scripts/order_figures.py" --large "$large" $(for run in $runs; do echo "$out/$run"; done) | tee "$out/order.txt"
 ncu=$(command -v ncu || true)
 if [ -z "$ncu" ]; then echo "bytes from DRAM: skipped: no ncu"; exit $bad; fi
-# one kernel of known tile, whose order tuner-bench gives
-kernels "WorkGroupMappingDim: 1, WorkGroupMapping: 8" | head -1 | config $large >"$out/bytes.yaml"
-measure bytes
+measure bytes "$@" # one kernel of known tile, whose order tuner-bench gives
 for s in $large; do
   set -- $(echo "$s" | tr , ' ')
   for w in 1 8 32; do

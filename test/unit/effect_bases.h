@@ -61,6 +61,9 @@ static const Base bases[] = {
     {"gfx906", SGEMM, "{" TILE ", KernelLanguage: Assembly, BufferLoad: false, BufferStore: false}"},
     {"sm_90", SGEMM, "{" TILE "}"},
     {"sm_90", SGEMM, "{" TILE ", WorkGroupMapping: 1}"},
+    {"gfx90a", DGEMM,
+     "{KernelLanguage: Assembly, MatrixInstruction: [16, 16, 4, 1, 1, 2, 2, 2, 2], DepthU: 16, "
+     "SourceSwap: true, AssertBetaValue: 1, AssertCEqualsD: true}"},
     {"sm_90", SGEMM_TN, "{" TILE ", PrefetchGlobalRead: 0}"},
     {"sm_90", SGEMM, "{" TILE ", GlobalSplitU: 2}"},
     {"sm_90", SGEMM, "{" TILE ", GlobalSplitU: 4, GlobalSplitUAlgorithm: MultipleBuffer}"},

@@ -303,8 +303,15 @@ static void test_to_local(void **state)
     assert_true(p.n_stages == 2 && !has(&text, "g_copy_wait(1);") && has(&text, "g_copy_wait(0);"));
     /* the other operand goes through registers: the compiler's loads are not counted */
     to_local_kernel(&(ToLocal){true, false, 1, 0, 0}, &p, &text);
-    assert_true(has(&text, "g_LOADS_TO_LOCAL = 0;") && has(&text, "g_copy_load_from<g_CopyB, 0>("));
+    assert_true(has(&text, "g_LOADS_TO_LOCAL = 8;") && has(&text, "g_copy_load_from<g_CopyB, 0>("));
     assert_false(has(&text, "g_copy_wait(1);"));
+    /* two chunks ahead: what waits in registers is stored in front of the next loads */
+    to_local_kernel(&(ToLocal){true, false, 2, 0, 0}, &p, &text);
+    assert_true(p.n_stages == 3 && p.n_sets == 1);
+    const char *turn = strstr(buf_cstr(&text), "g_copy_wait(1);");
+    assert_non_null(turn);
+    const char *store = strstr(turn, "g_copy_store(copy, 0, "), *load = strstr(turn, "g_copy_load(copy, 0, ");
+    assert_true(store && load && store < load && load < strstr(turn, "g_stage(acc, "));
     /* a layout in which lanes of a wave are apart */
     assert_ok(p.copy->check(&p));
     p.op[0].layout.block = 32, p.op[0].layout.pad = 4;
@@ -321,16 +328,16 @@ static void test_across_persistent(void **state)
     buf_init(&text);
     for (int direct = 0; direct < 2; direct++) {
         to_local_kernel(&(ToLocal){direct, direct, 1, 1, 1}, &p, &text);
-        const char *kernel = strstr(buf_cstr(&text), "while (more | stores)");
+        const char *kernel = strstr(buf_cstr(&text), "while (has_tile | stores)");
         assert_non_null(kernel);
         const char *load = strstr(kernel, "g_copy_load(copy"),
                    *finish = strstr(kernel, "g_finish(last, o, acc");
         const char *sums = strstr(kernel, "g_acc_zero(acc)");
         assert_true(load && finish && sums && load < finish && finish < sums);
-        assert_true((strstr(sums, "g_barrier();\n        more = ") != NULL) == (direct != 0));
+        assert_true((strstr(sums, "g_barrier();\n        has_tile = ") != NULL) == (direct != 0));
     }
     to_local_kernel(&(ToLocal){false, false, 1, 1, 0}, &p, &text);
-    assert_false(has(&text, "more | stores"));
+    assert_false(has(&text, "has_tile | stores"));
     buf_fini(&text);
 }
 

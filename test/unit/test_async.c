@@ -20,12 +20,14 @@ typedef enum {
     NO_DRAIN,
     WAITS_BEFORE_COMMIT,
     STARTS_AT_READ, /* the loop fills the stage that it reads */
-    LEAVES_EARLY
+    LEAVES_EARLY,
+    NO_LAST_BARRIER /* of functions that take turns */
 } Fault;
 
 typedef struct {
     int stages;
     bool in_bytes, ahead; /* cursors count bytes; the next stage is waited for inside of a turn */
+    bool turns;           /* the first chunks are copied by @first, which takes turns with @main */
     Fault fault;
 } Case;
 
@@ -85,11 +87,15 @@ static void build(Stmts *s, const StageRing *r, const Case *c)
     const int first = r->n_stages - 1;
     stmts_init(s, 0);
     fill(s, c->fault);
-    stmt_function(s, (Function){.name = "@main"});
+    stmt_function(s, (Function){.name = c->turns ? "@first" : "@main"});
     const Expr *i = stmt_loop(
         s, (Loop){.var = "i", .start = expr_const(&s->pool, 0), .limit = expr_const(&s->pool, first)});
     stmt_call(s, "@fill", value_stage(s, r, reg(s, "smem"), value_expr(s, i)), reg(s, "there"));
     stmt_end(s);
+    if (c->turns) {
+        stmt_end(s);
+        stmt_function(s, (Function){.name = "@main"});
+    }
     const Value *rd = stmt_cursor(s, r, "int", "rd", 0);
     stmt_cursor(s, r, "int", "wr", first);
     if (c->ahead) {
@@ -108,6 +114,7 @@ static void build(Stmts *s, const StageRing *r, const Case *c)
         stmt_end(s);
     }
     if (c->fault != NO_DRAIN) stmt_await(s, r, NULL, 0);
+    if (c->turns && c->fault != NO_LAST_BARRIER) stmt_barrier(s);
     stmt_end(s);
 }
 
@@ -207,6 +214,32 @@ static void test_faults(void **unused)
                      e ? err_message() : "not refused");
         assert_int_equal(e, ERR_FAILED);
         stmts_fini(&s);
+    }
+}
+
+/* Two functions that take turns: the numbers of one function. Without a barrier behind the second one, the
+ * next turn of the first fills stages that are still read; without the wait behind the loops, that are still
+ * copied to. */
+static void test_functions_in_turn(void **unused)
+{
+    (void)unused;
+    const StageRing r = {.n_stages = 4, .bytes = 4096};
+    for (int ahead = 0; ahead < 2; ahead++) {
+        int number[8];
+        Stmts s;
+        build(&s, &r, &(Case){.ahead = ahead, .turns = true});
+        assert_ok(async_derive_turns(&s, "@first", "@main"));
+        const int n = numbers(s.first, number);
+        assert_int_equal(n, ahead ? 4 : 3);
+        for (int i = 0; i < n; i++) assert_int_equal(number[i], i + 1 < n ? 2 : 0);
+        stmts_fini(&s);
+        for (int fault = 0; fault < 2; fault++) {
+            build(&s, &r,
+                  &(Case){.ahead = ahead, .turns = true, .fault = fault ? NO_DRAIN : NO_LAST_BARRIER});
+            assert_int_equal(async_derive_turns(&s, "@first", "@main"), ERR_FAILED);
+            if (!fault) assert_non_null(strstr(err_message(), "is filled while threads may still read it"));
+            stmts_fini(&s);
+        }
     }
 }
 
@@ -364,9 +397,13 @@ static void test_fill_faults(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),       cmocka_unit_test(test_text),
-        cmocka_unit_test(test_faults),        cmocka_unit_test(test_groups_of_some_ways),
-        cmocka_unit_test(test_wrong_numbers), cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_functions_in_turn),
+        cmocka_unit_test(test_groups_of_some_ways),
+        cmocka_unit_test(test_wrong_numbers),
+        cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_fill_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,3 +102,11 @@ RingTable ring_table(int n_threads, int depth, int ahead, int pads)
     t.bytes = 2 * t.operand_bytes;
     return t;
 }
+
+int64_t ring_local_bytes(int64_t stages, int64_t results, bool apart)
+{
+    enum { UNIT = 128 };
+    results = (results + UNIT - 1) / UNIT * UNIT;
+    if (apart) return stages + results;
+    return results > stages ? results : stages;
+}

@@ -132,6 +132,13 @@ static bool stores_first(const GpuPlan *plan)
     return !gpu_any_to_local(plan) && plan->prefetch > plan->n_sets;
 }
 
+/* Of two operands one goes straight to local memory, the other through registers, both two chunks ahead. The
+ * registers hold one chunk, so an iteration begins by storing it to the stage behind the current one. */
+static bool stores_between(const GpuPlan *plan)
+{
+    return gpu_any_to_local(plan) && !gpu_all_to_local(plan) && plan->prefetch > 1;
+}
+
 static Op *list_close(OpList *l) { return l->failed ? NULL : pass_list(l->op, l->n); }
 
 static Op *phase_loop(OpList *l, Phase phase)
@@ -144,10 +151,11 @@ static Op *phase_loop(OpList *l, Phase phase)
 static Op *main_loop(Program *p, const GpuPlan *plan)
 {
     OpList l = {.p = p, .plan = plan};
-    bool async = gpu_all_to_local(plan), single = plan->one_loop;
+    const bool between = stores_between(plan), async = gpu_all_to_local(plan) || between;
+    const bool single = plan->one_loop;
     if (plan->prefetch > 0 && async) push_wait(&l, single ? 0 : plan->prefetch - 1, 0);
     if (plan->prefetch == 0 && gpu_any_to_local(plan)) push_barrier(&l, 0); /* as in push_store */
-    if (stores_first(plan)) push_registers(&l, 1, single ? 1 : 0);
+    if (stores_first(plan) || between) push_registers(&l, 1, single ? 1 : 0);
     push_load(&l, plan->prefetch > 0 ? plan->n_sets - 1 : 0, plan->prefetch, single ? plan->prefetch : 0);
     if (plan->prefetch == 0) push_store(&l, 0, 0);
     push(&l, consumer(p, plan, true));
@@ -161,9 +169,11 @@ static Op *main_loop(Program *p, const GpuPlan *plan)
 static Op *drain_loop(Program *p, const GpuPlan *plan)
 {
     OpList l = {.p = p, .plan = plan};
-    if (gpu_all_to_local(plan)) push_wait(&l, 0, 0);
+    const bool between = stores_between(plan);
+    if (gpu_all_to_local(plan) || between) push_wait(&l, 0, 0);
+    if (between) push_registers(&l, 1, 1);
     push(&l, consumer(p, plan, true));
-    if (!gpu_all_to_local(plan) && plan->prefetch > 1) push_store(&l, 1, 1);
+    if (!gpu_all_to_local(plan) && !between && plan->prefetch > 1) push_store(&l, 1, 1);
     return phase_loop(&l, PHASE_DRAIN);
 }
 
@@ -178,6 +188,26 @@ static Op *rest_loop(Program *p, const GpuPlan *plan)
     return phase_loop(&l, PHASE_REST);
 }
 
+/* Appends the loads in front of the loop over K, and the stores to local memory that belong there. */
+static void push_first(OpList *l)
+{
+    const GpuPlan *plan = l->plan;
+    const bool any = gpu_any_to_local(plan), all = gpu_all_to_local(plan);
+    const int first = stores_first(plan) ? plan->n_sets : plan->prefetch;
+    for (int i = 0; i < first; i++) {
+        if (i > 0 && stores_between(plan)) push_registers(l, i - 1, i - 1);
+        push_load(l, any ? 0 : i, i, i);
+    }
+    if (plan->prefetch == 0 || all || stores_between(plan)) return;
+    if (any) {
+        push_store(l, 0, 0);
+        return;
+    }
+    push_registers(l, 0, 0);
+    for (int i = first; i < plan->prefetch; i++) push_load(l, i - first, i, i);
+    push_barrier(l, 0);
+}
+
 Err gpu_pipeline(Program *p)
 {
     const GpuPlan *plan = p->gpu;
@@ -190,15 +220,7 @@ Err gpu_pipeline(Program *p)
             o = next;
             continue;
         }
-        int first = stores_first(plan) ? plan->n_sets : plan->prefetch;
-        for (int i = 0; i < first; i++) push_load(&l, gpu_any_to_local(plan) ? 0 : i, i, i);
-        if (plan->prefetch > 0 && gpu_any_to_local(plan) && !gpu_all_to_local(plan)) {
-            push_store(&l, 0, 0);
-        } else if (plan->prefetch > 0 && !gpu_all_to_local(plan)) {
-            push_registers(&l, 0, 0);
-            for (int i = first; i < plan->prefetch; i++) push_load(&l, i - first, i, i);
-            push_barrier(&l, 0);
-        }
+        push_first(&l);
         push(&l, main_loop(p, plan));
         if (plan->prefetch > 0 && !plan->one_loop) push(&l, drain_loop(p, plan));
         push(&l, rest_loop(p, plan));

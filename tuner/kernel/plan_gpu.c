@@ -60,7 +60,7 @@ static void plan_numbers(GpuPlan *p, const Solution *s)
     p->workspace = s->GlobalAccumulation == GACC_SINGLE || s->GlobalAccumulation == GACC_MULTIPLE;
     if (p->gsu_multiple) p->fused = (Fused){0}; /* those are the ops of the kernel that adds the parts up */
     p->partial_sums = s->GlobalAccumulation == GACC_PARTIALS;
-    p->adds_shares = s->StreamK && s->StreamKAtomic;
+    p->adds_shares = s->StreamK ? s->StreamKAtomic != 0 : s->AtomicAddC && p->gsu == 1;
     if (p->workspace) p->out = p->scalar;
     int width = s->EnableMatrixInstruction ? s->StoreVectorWidth : s->GlobalWriteVectorWidth;
     p->store_width = s->VectorStoreUsed && width > 0 ? width : 1;
@@ -131,7 +131,7 @@ static Err check_solution(const GpuPlan *p, const Solution *s)
         FAIL(ERR_INPUT, "sums of %d bytes for each element of a tile, the workspace has %d", slot,
              s->WorkspaceSizePerElemC);
     if (s->DepthULdsDivisor > 1)
-        FAIL(ERR_INPUT, "DepthULdsDivisor %d needs an assembler", s->DepthULdsDivisor);
+        FAIL(ERR_INPUT, "DepthULdsDivisor %d: a chunk of K is stored whole", s->DepthULdsDivisor);
     if (p->indices && (p->gsu > 1 || s->StreamK || fused_any(&p->fused) || !p->strided || p->preloads_args))
         FAIL(ERR_INPUT,
              "contractions but GEMMs have GlobalSplitU 1, not %d, no StreamK, fused operations, arrays of "

@@ -70,8 +70,8 @@ static Err pick_target(const Options *o, const Config *c, const Target **out)
 typedef struct {
     CustomFolder custom; /* of the config's folder */
     Deriver rules, writer;
-    RuleCounts unwritten;                                       /* counts of the writer's rules */
-    Verdict example[RULE_COUNT], unwritten_example[RULE_COUNT]; /* the first case of each rule */
+    RuleCases unwritten;         /* by the writer's rules */
+    Verdict example[RULE_COUNT]; /* the first case of each rule */
     Candidates candidates;
     bool all_texts;       /* COUNT_TEXTS is no limit */
     uint64_t n_writeable; /* by the rules of the writer */
@@ -107,7 +107,7 @@ static Err judge_writer(Judge *j, const Solution *as)
         const bool texts = ++j->n_writeable <= COUNT_TEXTS || j->all_texts;
         return texts ? candidates_add(&j->candidates, &s, &kind, hash) : ERR_OK;
     }
-    if (!j->unwritten.n[v.rule]++) j->unwritten_example[v.rule] = v;
+    rule_cases_add(&j->unwritten, &v);
     return ERR_OK;
 }
 
@@ -118,31 +118,36 @@ static uint64_t kernel_count(const Judge *j)
     return texts ? j->candidates.n_written : j->n_writeable;
 }
 
-static void example_print(List *l, const RuleCounts *c, const Verdict *example)
+static void example_print(List *l, const Verdict *example, uint64_t n)
+{
+    buf_reset(&l->line);
+    verdict_text(example, &l->line);
+    fprintf(l->out, "%12llu %s, as in: %s\n", (unsigned long long)n, rule_name(example->rule),
+            buf_cstr(&l->line));
+}
+
+static void examples_print(List *l, const RuleCounts *c, const Verdict *example)
 {
     int order[RULE_COUNT];
     const int n = rule_counts_sorted(c, order);
-    for (int i = 0; i < n; i++) {
-        buf_reset(&l->line);
-        verdict_text(&example[order[i]], &l->line);
-        fprintf(l->out, "%12llu %s, as in: %s\n", (unsigned long long)c->n[order[i]],
-                rule_name((RuleId)order[i]), buf_cstr(&l->line));
-    }
+    for (int i = 0; i < n; i++) example_print(l, &example[order[i]], c->n[order[i]]);
 }
 
-static void reasons_print(List *l, const Judge *j, const Fork *fork)
+static void reasons_print(List *l, Judge *j, const Fork *fork)
 {
     const Candidates *c = &j->candidates;
     fprintf(l->out, "%12llu valid\n%12llu duplicates\n", (unsigned long long)fork->n_unique,
             (unsigned long long)fork->n_duplicates);
-    example_print(l, &fork->counts, j->example);
+    examples_print(l, &fork->counts, j->example);
     if (!fork->n_unique) return;
     fprintf(l->out, "of the valid ones\n%12llu written for %s\n", (unsigned long long)c->n_written,
             l->target->name);
     if (c->n_same)
         fprintf(l->out, "%12llu with the kernel of another: parameters without an effect differ\n",
                 (unsigned long long)c->n_same);
-    example_print(l, &j->unwritten, j->unwritten_example);
+    rule_cases_sort(&j->unwritten);
+    for (int i = 0; i < j->unwritten.n; i++)
+        example_print(l, &j->unwritten.of[i].first, j->unwritten.of[i].n);
     for (size_t i = 0; i < c->n_unwritten; i++)
         fprintf(l->out, "%12llu kernel-writer%s: %.*s\n", (unsigned long long)c->unwritten[i].n,
                 i + 1 == UNWRITTEN_MAX ? ", as in" : "", STR_ARG(c->unwritten[i].why));
@@ -162,25 +167,44 @@ static void json_name(List *l)
     if (l->json_text.n > JSON_FLUSH) json_flush(l);
 }
 
-static void json_rules(List *l, const char *key, const RuleCounts *c, const Verdict *example)
+static void json_case(List *l, const char *rule, Str text, uint64_t n)
+{
+    json_object(&l->json, NULL);
+    json_cstr(&l->json, "rule", rule);
+    json_str(&l->json, "text", text);
+    json_int(&l->json, "count", (int64_t)n);
+    json_object_end(&l->json);
+}
+
+static void json_verdict(List *l, const Verdict *v, uint64_t n)
+{
+    buf_reset(&l->line);
+    verdict_text(v, &l->line);
+    json_case(l, rule_name(v->rule), buf_view(&l->line), n);
+}
+
+static void json_rejections(List *l, const RuleCounts *c, const Verdict *example)
 {
     int order[RULE_COUNT];
     const int n = rule_counts_sorted(c, order);
-    json_array(&l->json, key);
-    for (int i = 0; i < n; i++) {
-        buf_reset(&l->line);
-        verdict_text(&example[order[i]], &l->line);
-        json_object(&l->json, NULL);
-        json_cstr(&l->json, "rule", rule_name((RuleId)order[i]));
-        json_str(&l->json, "text", buf_view(&l->line));
-        json_int(&l->json, "count", (int64_t)c->n[order[i]]);
-        json_object_end(&l->json);
-    }
+    json_array(&l->json, "rejections");
+    for (int i = 0; i < n; i++) json_verdict(l, &example[order[i]], c->n[order[i]]);
     json_array_end(&l->json);
 }
 
-static void json_counts(List *l, const SizeGroup *group, int64_t permutations, const Judge *j,
-                        const Fork *fork)
+/* Valid solutions that are not written: by a rule, or as the kernel writer says. */
+static void json_unwritten(List *l, Judge *j)
+{
+    const Candidates *c = &j->candidates;
+    rule_cases_sort(&j->unwritten);
+    json_array(&l->json, "unwritten");
+    for (int i = 0; i < j->unwritten.n; i++) json_verdict(l, &j->unwritten.of[i].first, j->unwritten.of[i].n);
+    for (size_t i = 0; i < c->n_unwritten; i++)
+        json_case(l, "kernel-writer", c->unwritten[i].why, c->unwritten[i].n);
+    json_array_end(&l->json);
+}
+
+static void json_counts(List *l, const SizeGroup *group, int64_t permutations, Judge *j, const Fork *fork)
 {
     json_int(&l->json, "line", group->line);
     json_str(&l->json, "problem_type", str_sub(str_from(l->namer->prefix), 0, strlen(l->namer->prefix) - 1));
@@ -190,8 +214,8 @@ static void json_counts(List *l, const SizeGroup *group, int64_t permutations, c
     json_int(&l->json, "duplicates", (int64_t)fork->n_duplicates);
     json_int(&l->json, "written", (int64_t)j->candidates.n_written);
     json_int(&l->json, "same_kernel", (int64_t)j->candidates.n_same);
-    json_rules(l, "rejections", &fork->counts, j->example);
-    json_rules(l, "unwritten", &j->unwritten, j->unwritten_example);
+    json_rejections(l, &fork->counts, j->example);
+    json_unwritten(l, j);
 }
 
 /* Enumerates the fork once. print: prints names; otherwise the namer collects the values that differ. write:

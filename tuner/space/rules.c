@@ -55,6 +55,30 @@ int rule_counts_sorted(const RuleCounts *c, int order[RULE_COUNT])
     return n;
 }
 
+void rule_cases_add(RuleCases *c, const Verdict *v)
+{
+    const bool by_parameter = strstr(rules[v->rule].text, "{P}");
+    int i = 0, same_rule = -1;
+    for (; i < c->n; i++) {
+        if (c->of[i].first.rule != v->rule) continue;
+        if (same_rule < 0) same_rule = i;
+        if (!by_parameter || c->of[i].first.arg[0] == v->arg[0]) break;
+    }
+    if (i == RULE_CASES_MAX) i = same_rule < 0 ? 0 : same_rule;
+    if (i == c->n) c->of[c->n++] = (RuleCase){.first = *v};
+    c->of[i].n++;
+}
+
+void rule_cases_sort(RuleCases *c)
+{
+    for (int i = 1; i < c->n; i++) {
+        const RuleCase x = c->of[i];
+        int j = i;
+        for (; j > 0 && c->of[j - 1].n < x.n; j--) c->of[j] = c->of[j - 1];
+        c->of[j] = x;
+    }
+}
+
 void rule_counts_summary(const RuleCounts *c, Buf *out)
 {
     int order[RULE_COUNT], n = rule_counts_sorted(c, order);

@@ -35,6 +35,21 @@ unsigned rule_families(RuleId id);
 void verdict_text(const Verdict *v, Buf *out);
 /* Rules that rejected something, most frequent first, equal counts in table order. Returns their number. */
 int rule_counts_sorted(const RuleCounts *c, int order[RULE_COUNT]);
+/* Rejected cases by rule and, where its text names a parameter, by that. Cases that find no room in the list
+ * are counted with the rule's first one. */
+enum { RULE_CASES_MAX = RULE_COUNT + 64 };
+typedef struct {
+    Verdict first;
+    uint64_t n;
+} RuleCase;
+typedef struct {
+    RuleCase of[RULE_CASES_MAX];
+    int n;
+} RuleCases;
+void rule_cases_add(RuleCases *c, const Verdict *v);
+/* Most frequent first. */
+void rule_cases_sort(RuleCases *c);
+
 /* "3104 valid, 5120 lds-too-large, ..." */
 void rule_counts_summary(const RuleCounts *c, Buf *out);
 

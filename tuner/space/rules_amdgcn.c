@@ -27,8 +27,6 @@ static bool check_to_local(Derive *d, int t)
     const int32_t load = AB(s, GlobalLoadVectorWidth, t), bytes = load ? load * d->f->bpe : 4;
     if (!AB(s, DirectToLds, t)) return true;
     if (!target_loads_to_local(d->f->target, bytes)) REJECT(d, AMD_DTL_LOAD, t, bytes);
-    if (s->PrefetchGlobalRead > 1 && !AB(s, DirectToLds, 1 - t))
-        REJECT(d, AMD_DTL_PREFETCH, t, s->PrefetchGlobalRead);
     if (d->f->fp16_alt) REJECT(d, AMD_DTL_CONVERTS, t);
     return true;
 }
@@ -54,12 +52,9 @@ static bool check_writer(Derive *d)
     if (d->f->stochastic) REJECT(d, AMD_STOCHASTIC);
     if (d->s->WorkGroupMappingType == WGMT_Z && d->s->WorkGroupMapping > 1)
         REJECT(d, ORDER_Z_GRID, d->s->WorkGroupMapping);
+    if (d->s->AtomicAddC && fused_any(&d->f->fused)) REJECT(d, FUSED_ATOMIC_C);
     if (d->f->compute == TYPE_D && activation_has_exp(d->f->fused.activation)) REJECT(d, FUSED_DOUBLE);
     if (d->s->CustomKernelName.n) REJECT(d, CUSTOM_KERNEL);
-    /* compare-and-swap accesses 4 bytes, which may reach beyond D's last element */
-    if (d->s->GlobalSplitU > 1 && d->s->GlobalAccumulation == GACC_NONE &&
-        (is_16bit(d->f->dest) || is_f8(d->f->dest)))
-        REJECT(d, AMD_SPLIT_HALF, d->s->GlobalSplitU);
     if (!check_only(d, ONLY_AMD)) return false;
     if (!check_to_local(d, 0) || !check_to_local(d, 1)) return false;
     return check_fp16_alt(d) && check_separate(d, 0) && check_separate(d, 1);

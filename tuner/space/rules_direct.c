@@ -106,6 +106,5 @@ bool derive_direct(Derive *d)
     Solution *s = d->s;
     if (!check_problem(d) || !check_only(d, ONLY_DIRECT)) return false;
     if (!s->PersistentKernel) s->PrefetchAcrossPersistent = 0;
-    if (s->PrefetchAcrossPersistent) REJECT(d, DIRECT_ACROSS, s->PrefetchAcrossPersistent);
     return check_depth(d) && check_plan(d) && set_rest(d);
 }

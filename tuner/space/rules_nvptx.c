@@ -89,7 +89,7 @@ static bool check_values(Derive *d)
     Solution *s = d->s;
     if (!check_only(d, ONLY_RING)) return false;
     if (!s->PersistentKernel) s->PrefetchAcrossPersistent = 0;
-    if (s->PrefetchAcrossPersistent) REJECT(d, NV_ACROSS, s->PrefetchAcrossPersistent);
+    if (s->PrefetchAcrossPersistent && gathers(d)) REJECT(d, NV_GATHER_ACROSS);
     if (s->PrefetchGlobalRead < 1 || s->PrefetchGlobalRead > 7)
         STOP(d, NV_VALUE, PARAM_PrefetchGlobalRead, s->PrefetchGlobalRead);
     if ((d->packed0 || d->packed1) && !gathers(d)) REJECT(d, NV_FORM);
@@ -285,12 +285,13 @@ static bool check_local(Derive *d)
         if (!find_copies(d, t) || !check_shift(d, t)) return false;
         stage[t] = tile_bytes(d, t);
     }
-    int64_t bytes = (stage[0] + stage[1]) * (s->PrefetchGlobalRead + 1), results = result_bytes(d);
+    const bool fills = s->PrefetchAcrossPersistent && f->bpe * s->GlobalLoadVectorWidthA >= 4;
+    int64_t stages = (stage[0] + stage[1]) * (s->PrefetchGlobalRead + 1);
     if (gathers(d)) {
         const int pads = max32(f->pt->ZeroPadA.n, f->pt->ZeroPadB.n);
-        bytes += ring_table(s->NumThreads, s->DepthU, s->PrefetchGlobalRead, pads).bytes;
+        stages += ring_table(s->NumThreads, s->DepthU, s->PrefetchGlobalRead, pads).bytes;
     }
-    if (results > bytes) bytes = (results + 127) / 128 * 128;
+    int64_t bytes = ring_local_bytes(stages, result_bytes(d), fills);
     if (bytes > limit) STOP(d, NV_LOCAL, bytes, s->PrefetchGlobalRead + 1, limit);
     s->LdsNumElementsAlignedA = (int32_t)(stage[0] / f->bpe);
     s->LdsNumElementsAlignedB = (int32_t)(stage[1] / f->bpe);

@@ -155,6 +155,14 @@ class Matrix:
         return num.columns(self.raw if raw is None else raw, self.rows, self.cols, self.ld, self.stride, i)
 
 
+def in_words(raw, front):
+    """The bytes of an array; unless `front` is None, behind as many others, and followed by as many as make up whole words."""
+    if front is None:
+        return raw.tobytes()
+    raw = b'\xa5' * front + raw.tobytes()
+    return raw + b'\x5a' * (-len(raw) % 4)
+
+
 class Machine:
     """The emulator, one process, with the code objects that are loaded."""
     limit = 2_000_000_000       # instructions of a launch
@@ -191,22 +199,26 @@ class Machine:
         m, n, batches, k = launch['size']
         ta, tb = kind.trans
         shapes = {'a': (k, m) if ta else (m, k), 'b': (n, k) if tb else (k, n), 'c': (m, n), 'd': (m, n)}
+        # parts are added to 16-bit elements by compare and swap of whole words, of which D may begin and end with half a one
+        adds = np.dtype(kind.dest.store).itemsize == 2 and case.get('solution', {}).get('GlobalSplitU', 1) > 1
+        front = 2 * int(rng.integers(2)) if adds else None
         along_n = bool(case.get('results_along_n'))     # C and D are contiguous along N
         if along_n:
             shapes['c'] = shapes['d'] = (n, m)
         data, buffers, address, extra = {}, {}, {}, []
-        same = launch.get('same', False)    # C and D are one buffer
+        same = launch.get('same', False) or case.get('solution', {}).get('AtomicAddC', False)    # C and D are one buffer
         for x, (rows, cols) in shapes.items():
             t = kind.input['ab'.index(x)] if x in 'ab' else kind.dest
             if same and x == 'd':
                 data[x] = data['c']
-                buffers['c'] = buffers[x] = self.emu.Buffer(data[x].raw.tobytes(), end_aligned=True, name='c and d')
+                buffers['c'] = buffers[x] = self.emu.Buffer(in_words(data[x].raw, front), end_aligned=True, name='c and d')
                 continue
             stride = cols * launch[x][1] if not kind.strided else launch[x][2]
             there = x in 'ab' and alpha != 0 or x == 'c' and beta != 0
             data[x] = Matrix(t, rng, rows, cols, launch[x][1], stride, batches, there)
             if there or x == 'd' or x == 'c' and same:
-                buffers[x] = self.emu.Buffer(data[x].raw.tobytes(), end_aligned=True, name=x, writable=x == 'd')
+                raw = in_words(data[x].raw, front) if x == 'd' or same else data[x].raw.tobytes()
+                buffers[x] = self.emu.Buffer(raw, end_aligned=True, name=x, writable=x == 'd')
         for x in 'abc':
             address[SLOTS.index(x)] = 0
         if launch['workspace']:
@@ -214,7 +226,7 @@ class Machine:
         for x, raw in kind.fused.make(rng, m, n, batches).items():
             buffers[x] = self.emu.Buffer(raw.tobytes(), end_aligned=True, name=x, writable=False)
         for x, b in buffers.items():
-            address[SLOTS.index(x)] = b.ptr
+            address[SLOTS.index(x)] = b.ptr + (front or 0 if b is buffers['d'] else 0)
             extra.append(b)
         if not kind.strided:
             for x in shapes:
@@ -228,12 +240,12 @@ class Machine:
         # the emulator calls it a fault when loads into local memory are under way at a barrier; here those of the chunk after the next
         # are on purpose (the number that each wait leaves is tested with the texts: test_amdgcn)
         s = case.get('solution', {})
-        self.waits = not (s.get('PrefetchGlobalRead', 1) > 1 and s.get('DirectToLdsA') and s.get('DirectToLdsB'))
+        self.waits = not (s.get('PrefetchGlobalRead', 1) > 1 and (s.get('DirectToLdsA') or s.get('DirectToLdsB')))
         for call in launch['calls']:
             bad = self.call(answer['arch'], objects, call, address, extra, answer.get('helpers', {}))
             if bad:
                 return bad
-        return self.check(kind, data, buffers['d'], alpha, beta, along_n)
+        return self.check(kind, data, buffers['d'], alpha, beta, along_n, front)
 
     def call(self, arch, objects, call, address, extra, helpers):
         args = bytearray(bytes.fromhex(call['args']))
@@ -255,9 +267,13 @@ class Machine:
             return f'{type(e).__name__} in {call["role"]}: {str(e)[:2000]}'
         return None
 
-    def check(self, kind, data, buffer, alpha, beta, along_n):
+    def check(self, kind, data, buffer, alpha, beta, along_n, front=None):
         d = data['d']
-        got = np.frombuffer(buffer.read(0, d.raw.nbytes), kind.dest.store).copy()
+        whole, start = in_words(d.raw, front), front or 0
+        left, end = buffer.read(0, len(whole)), start + d.raw.nbytes
+        if left[:start] != whole[:start] or left[end:] != whole[end:]:
+            return 'memory beside D was written'
+        got = np.frombuffer(left[start:end], kind.dest.store).copy()
         for i in range(d.batches):
             a, b, c = (data[x].part(i) for x in 'abc')
             view, kept = d.part(i, got), d.part(i)

@@ -96,6 +96,9 @@ def wanted(args, arch, rng, emit):
                 need -= i >= len(given)
                 c['sizes'] = source.sizes(rng, c, a['tile'], args.sizes)
                 c['scalars'] = cases.scalars(rng, c, args.sizes)
+                if c['solution'].get('AtomicAddC'):     # its predicates ask for beta 1 and C in D
+                    c['scalars'] = [[alpha, 1] for alpha, _ in c['scalars']]
+                    c['sizes'] = [s[:5] + [s[4]] + s[6:] for s in map(list, c['sizes'])]
                 out.append(c)
         given = []
         if need <= 0:

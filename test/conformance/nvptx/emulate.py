@@ -433,8 +433,22 @@ WALKS = [{'PersistentKernel': 1}, {'PersistentKernel': 1, 'PersistentKernelAlong
          {'StreamK': 2, 'StreamKAtomic': 1}]
 
 
-# not with a ring; loads of the next tile before the results of this one
-ACROSS = {'PersistentKernel': 1, 'PersistentKernelAlongBatch': True, 'PrefetchAcrossPersistent': 1, 'GlobalSplitU': 1}
+# Loads of the next tile before the results of this one; the same of parts of K, in a workspace, in place, and added up in the launch.
+ACROSS = [{'PersistentKernel': 1, 'PrefetchAcrossPersistent': 1, **s} for s in
+          ({'PersistentKernelAlongBatch': True, 'GlobalSplitU': 1}, SPLIT, PARTS,
+           {'GlobalSplitU': 3, 'GlobalSplitUAlgorithm': 'MultipleBufferSingleKernel', 'MinKForGSU': 16})]
+
+
+def across_cases(kind, trans, solutions):
+    """PrefetchAcrossPersistent in kernels of all families, whatever parts of K these have otherwise."""
+    for i, s in enumerate(solutions):
+        narrow = 'DirectToVgprA' in s
+        across = ACROSS[i % 4 if kind not in 'CZ' or i % 4 != 1 else 0]    # complex numbers are not added in place
+        s = {k: v for k, v in s.items() if not k.startswith('GlobalSplitU') and k != 'MinKForGSU'}
+        if kind == 'Z' and s['WorkGroup'][2] == 8:    # two stages and the sums of all groups fit in shared memory
+            across = {**across, 'PrefetchGlobalRead': 1}
+        yield dict(cases.case('sm_90', kind, trans, {'StaggerU': 0 if narrow else i % 2 * 4, **s, **across, 'KernelLanguage': 'Source'}),
+                   sizes=NARROW_WALK_SIZES if narrow else WALK_SIZES)
 
 
 def walk_cases(short):
@@ -452,8 +466,10 @@ def walk_cases(short):
             yield dict(cases.case('sm_90', kind, trans, {'WorkGroupMapping': 1 + n % 3, 'StaggerU': 0 if narrow else n % 2 * 4, **own, **walk,
                                                          'KernelLanguage': 'Source'}),
                        sizes=NARROW_WALK_SIZES if narrow else WALK_SIZES)
-        for s in [] if short else [s for s in kernels(kind, trans) if s['NvRing'] == 0 and s['PrefetchGlobalRead']]:
-            yield dict(cases.case('sm_90', kind, trans, {'StaggerU': n % 2 * 4, **s, **ACROSS, 'KernelLanguage': 'Source'}), sizes=WALK_SIZES)
+        ahead = [s for s in kernels(kind, trans) + (direct if kind != 'X' else []) if s['PrefetchGlobalRead']]
+        yield from across_cases(kind, trans, [] if short else ahead)
+    if short:
+        yield from across_cases('HHS', 'TN', [s for s in kernels('HHS', 'TN') if s['NvRing']][:1])
 
 
 # The work-group order as an argument; the third is the traffic model's.

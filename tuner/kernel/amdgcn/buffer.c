@@ -416,8 +416,12 @@ static void load(const GpuPlan *p, const Loads loads[2], Stmts *s)
 /* The numbers of @copy_wait in kernels with DirectToLds. */
 static void loads_to_local(const GpuPlan *p, const Loads loads[2], Stmts *s)
 {
-    /* a wait for the loads of one operand is one for all loads */
-    stmt_constant(s, "int", "@LOADS_TO_LOCAL", gpu_all_to_local(p) ? loads[0].n + loads[1].n : 0);
+    /* Loads arrive in order. Those of the other operand into registers, whose number the compiler
+     * decides, are not counted: a wait then ends when more loads have arrived than are needed, never when
+     * fewer have. */
+    int n = 0;
+    for (int i = 0; i < 2; i++) n += p->op[i].to_local ? loads[i].n : 0;
+    stmt_constant(s, "int", "@LOADS_TO_LOCAL", n);
     stmt_constant(s, "int", "@LOADS_MOST", p->target->isa[0] >= 9 ? 63 : 15);
 }
 

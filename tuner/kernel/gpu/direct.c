@@ -330,12 +330,17 @@ static bool second_of_pair(const Loops *t, const Op *o)
     return o->kind == OP_LOAD_TILE && t->program->tile[o->tile[1]].operand == 'B';
 }
 
-static void chunk_load(const Loops *t, const Op *o)
+/* Loads a chunk into variable `to`. */
+static void load_into(const Loops *t, const Op *o, const Value *to)
 {
     Stmts *s = t->s;
     const Expr *turn = expr_add_i(&s->pool, gpu_size(s, "i"), o->ahead);
-    const Value *chunk = stmt_var(s, "@Chunk", o->set ? "next" : "chunk", NULL);
-    stmt_call(s, "@chunk_load", chunk, value_reg(s, "t"), value_reg(s, "tid"), first_k(t->p, s, turn));
+    stmt_call(s, "@chunk_load", to, value_reg(s, "t"), value_reg(s, "tid"), first_k(t->p, s, turn));
+}
+
+static void chunk_load(const Loops *t, const Op *o)
+{
+    load_into(t, o, stmt_var(t->s, "@Chunk", o->set ? "next" : "chunk", NULL));
 }
 
 /* Opens the loop over K of a phase; the last chunk of a prefetching loop (drain) is a block, not a loop. */
@@ -370,6 +375,31 @@ static void walk(const Loops *t, const Op *list)
     }
 }
 
+/* 0 < whole: there are whole chunks. */
+static const Expr *any_whole(Stmts *s)
+{
+    return expr_op(&s->pool, EXPR_LT, expr_const(&s->pool, 0), gpu_size(s, "whole"));
+}
+
+static const Op *first_loop(const Program *program)
+{
+    const Op *o = program->body;
+    while (o && o->kind != OP_LOOP) o = o->next;
+    return o;
+}
+
+void gpu_direct_first(const GpuPlan *p, const Program *program, Stmts *s, const Value *where)
+{
+    const Loops t = {p, program, s};
+    const Op *end = first_loop(program);
+    stmt_var(s, "unsigned", "i", value_int(s, 0));
+    const Value *chunk = stmt_var(s, "@Chunk", "chunk", NULL);
+    stmt_if(s, value_op(s, VALUE_BOTH, where, value_expr(s, any_whole(s))));
+    for (const Op *o = program->body; o != end; o = o->next)
+        if (o->kind == OP_LOAD_TILE && !second_of_pair(&t, o)) load_into(&t, o, chunk);
+    stmt_end(s);
+}
+
 Err gpu_direct_loop(const GpuPlan *p, const Program *program, Stmts *s)
 {
     const Loops t = {p, program, s};
@@ -378,10 +408,9 @@ Err gpu_direct_loop(const GpuPlan *p, const Program *program, Stmts *s)
     for (const Op *o = program->body; o; o = o->next)
         if (o->kind == OP_LOOP && o->phase == PHASE_REST) rest_of = o;
     if (!rest_of) FAIL(ERR_FAILED, "a program without a loop over the rest of K cannot be lowered");
-    stmt_call(s, "@acc_zero", stmt_var(s, "@Acc", "acc", NULL));
-    stmt_if_expr(s, expr_op(pool, EXPR_LT, expr_const(pool, 0), gpu_size(s, "whole")));
-    stmt_var(s, "unsigned", "i", value_int(s, 0));
-    walk(&t, program->body);
+    stmt_if_expr(s, any_whole(s));
+    if (!p->walk.prefetches) stmt_var(s, "unsigned", "i", value_int(s, 0));
+    walk(&t, p->walk.prefetches ? first_loop(program) : program->body);
     stmt_end(s);
     const Expr *j = stmt_loop(s, (Loop){.var = "j",
                                         .start = gpu_size(s, "whole"),

@@ -40,7 +40,7 @@ Err gpu_epilogue_read(Program *p, const char *name)
     plan->gsu = p->walk.split;
     plan->gsu_multiple = e.parts;
     plan->partial_sums = e.grid;
-    plan->adds_shares = e.adds && p->walk.stream_k;
+    plan->adds_shares = e.adds && (p->walk.stream_k || p->walk.split <= 1);
     plan->groups.engine_store = e.staged;
     plan->fused = e.fused;
     plan->out = gpu_type(e.written);

@@ -147,8 +147,8 @@ typedef struct {
     int lvc;      /* threads along: lsc / width */
     int n_waves; /* WaveSeparateGlobalRead: so many groups of threads load a part of the lines each; else 1 */
     int groups;  /* ThreadSeparateGlobalRead: so many groups of a wave's lanes share every line; else 1 */
-    bool grouped;    /* neighbouring threads load along a line first (GlobalReadCoalesceGroup) */
-    bool fractional; /* FractionalLoad: some loads of some threads lie outside the tile */
+    bool grouped;       /* neighbouring threads load along a line first (GlobalReadCoalesceGroup) */
+    bool fractional;    /* FractionalLoad: some loads of some threads lie outside the tile */
     int parts;          /* lanes that share an element: loads have less than one (DirectToLds); else 1 */
     bool to_local;      /* loads write local memory themselves: DirectToLds, asynchronous copies of a ring */
     int lanes, run;     /* of amdgcn_buffer: lanes side by side along, neighbours across that a thread has */
@@ -267,9 +267,9 @@ typedef struct {
  * multiply by wgmma (space/wgmma.h). The instruction is GpuPlan.matrix, with swap its 64 rows lie along N. */
 typedef struct {
     bool used;
-    int stages;    /* of the ring */
-    int consumers; /* warp groups that multiply */
-    bool promotes; /* a stage's products have sums of their own, which are then added to those of all */
+    int stages;         /* of the ring */
+    int consumers;      /* warp groups that multiply */
+    bool promotes;      /* a stage's products have sums of their own, which are then added to those of all */
     int promotion_sets; /* sets of registers for them: with 2, wgmma and these additions overlap */
     bool rows_from_registers; /* the operand along the instruction's rows goes through registers */
     bool pingpong; /* ping-pong schedule: each consumer warp group has a tile; else all share one */
@@ -299,7 +299,7 @@ struct GpuPlan {
     bool batched, strided, use_beta, workspace;
     Fused fused;         /* of the problem type, and of the epilogue's ops */
     bool partial_sums;   /* D is written by the last one of a tile's parts; their sums are in a workspace */
-    bool adds_shares;    /* stream-K: all shares of tiles are added to D in atomic operations */
+    bool adds_shares;    /* shares of tiles (stream-K), or tiles (AtomicAddC), are added to D atomically */
     int n_threads, wave; /* of a work-group; lanes of a wave */
     int mt[2], depth_u;
     int sg[2], tt[2], lsu; /* threads and elements per thread along M and N; local split U */
@@ -344,12 +344,7 @@ static inline bool gpu_any_to_local(const GpuPlan *p) { return p->op[0].to_local
 static inline bool gpu_all_to_local(const GpuPlan *p) { return p->op[0].to_local && p->op[1].to_local; }
 
 /* Has the plan's walk a next tile, and its kernel loads that may be issued before that tile's turn? */
-static inline bool gpu_can_prefetch(const GpuPlan *p)
-{
-    return p->walk.persistent && !p->walk.stream_k && p->prefetch > 0 && !p->partial_sums && !p->direct &&
-           !p->ring.used && !p->groups.used;
-}
-
+bool gpu_can_prefetch(const GpuPlan *p);
 GpuType gpu_type(DataType type);
 
 /* An empty plan of a target. */
@@ -491,6 +486,9 @@ void gpu_sums(const GpuPlan *p, Stmts *s);
 /* Kernels without local memory: loads, products, and the loop over K of the program. */
 void gpu_direct(const GpuPlan *p, Buf *out);
 Err gpu_direct_loop(const GpuPlan *p, const Program *program, Stmts *s);
+/* Of a walk that prefetches: declares the loop's counter and first chunk; loads that chunk where `where` is
+ * true. gpu_direct_loop then leaves it out. */
+void gpu_direct_first(const GpuPlan *p, const Program *program, Stmts *s, const Value *where);
 /* @copy_tail as the register module writes it, for other copy modules. */
 void gpu_copy_tail(const GpuPlan *p, Buf *out);
 /* The steps of a stage, the loop over K, the stores of D, the kernel. */
@@ -538,7 +536,7 @@ bool gpu_adds(const GpuPlan *p);
 /* The sums of a tile's parts in a workspace (GpuPlan.partial_sums): @join; whether this work-group is to
  * store the tile's results. */
 void gpu_parts(const GpuPlan *p, Stmts *s);
-const Value *gpu_joined(const GpuPlan *p, Stmts *s);
+const Value *gpu_joined(const GpuPlan *p, Stmts *s, const Value *lds);
 /* Accumulators that a thread stores when the parts of a local split have been added up: its part's share of
  * them, or all in part 0 when they cannot be shared out in whole vectors. */
 int gpu_share(const GpuPlan *p);
@@ -569,6 +567,8 @@ void gpu_walk_chunks(GpuWalk *w, const char *k, const char *slow);
 /* Declares late: chunks by which StaggerU makes the group start later. */
 void gpu_walk_stagger(GpuWalk *w);
 Err gpu_walk_check(const GpuWalk *w);
+/* Of a walk that prefetches: keeps what results need of this tile's parts; moves on to the next tile. */
+void gpu_next_tile(const GpuPlan *p, Stmts *s);
 void gpu_tensor(const GpuPlan *p, char n, bool strided, Buf *out);
 const Value *gpu_tensor_value(const GpuPlan *p, Stmts *s, char n, bool strided);
 /* Elements in front of this part's sums in the workspace (GlobalSplitU with several buffers). */

@@ -109,6 +109,8 @@ void gpu_walk_place(GpuWalk *w, const GpuPlan *p, Buf *out)
         stream_loop(w, out);
     else if (p->walk.prefetches) {
         expr_let(&w->text, "n_ids", walk_ids(&w->pool, &p->walk, &names));
+        if (!p->ring.used) buf_puts(out, "    @Tile last;\n");
+        if (p->partial_sums) buf_puts(out, "    unsigned last_part = 0, last_parts = 1, last_slot = 0;\n");
         kernel_text_put("gpu/next_tile.h", out);
     } else if (p->walk.persistent) {
         expr_let(&w->text, "n_ids", walk_ids(&w->pool, &p->walk, &names));
@@ -284,7 +286,7 @@ static void output(const GpuPlan *p, Stmts *s)
 /* Stores the results of the tile whose struct @Tile has that name. */
 static void store_results(const GpuPlan *p, Stmts *s, const char *of)
 {
-    if (p->partial_sums) stmt_if(s, gpu_joined(p, s));
+    if (p->partial_sums) stmt_if(s, gpu_joined(p, s, value_reg(s, "lds")));
     stmt_call(s, "@finish", value_reg(s, of), value_reg(s, "o"), value_reg(s, "acc"), value_reg(s, "tid"));
     if (p->partial_sums) stmt_end(s);
     if (p->walk.persistent) stmt_barrier(s);
@@ -303,26 +305,47 @@ static void results(const GpuPlan *p, Stmts *s)
     store_results(p, s, "t");
 }
 
+void gpu_next_tile(const GpuPlan *p, Stmts *s)
+{
+    if (p->partial_sums) {
+        set(s, "last_part", value_reg(s, "part"));
+        set(s, "last_parts", value_reg(s, "parts"));
+        set(s, "last_slot", value_reg(s, "first_slot"));
+    }
+    const Value *next = value_op(s, VALUE_ADD, value_reg(s, "id"), value_call_0(s, "@grid_x"));
+    set(s, "has_tile", value_op(s, VALUE_LT, next, value_reg(s, "n_ids")));
+    set(s, "id", value_select(s, value_reg(s, "has_tile"), next, value_reg(s, "id")));
+}
+
+/* The products of all chunks of the tile. */
+static Err sums(const GpuPlan *p, const Program *program, Stmts *s)
+{
+    clear_sums(p, s);
+    return p->direct ? gpu_direct_loop(p, program, s) : gpu_loop(p, program, s);
+}
+
 /* The tile of a walk that prefetches: its first loads, the results of the tile before it, its sums. A turn
  * behind the last tile only stores. */
 static Err prefetching_turn(const GpuPlan *p, const Program *program, Stmts *s)
 {
-    start(p, s);
-    TRY(gpu_loop_first(p, program, s, value_reg(s, "more")));
+    const Value *where = value_reg(s, "has_tile");
+    if (p->direct)
+        gpu_direct_first(p, program, s, where);
+    else {
+        start(p, s);
+        TRY(gpu_loop_first(p, program, s, where));
+    }
     stmt_if(s, value_reg(s, "stores"));
     store_results(p, s, "last");
     stmt_end(s);
-    set(s, "stores", value_reg(s, "more"));
-    stmt_if(s, value_reg(s, "more"));
-    clear_sums(p, s);
-    TRY(gpu_loop(p, program, s));
+    set(s, "stores", value_reg(s, "has_tile"));
+    stmt_if(s, value_reg(s, "has_tile"));
+    TRY(sums(p, program, s));
     add_up_parts(p, s);
     output(p, s);
     set(s, "last", value_reg(s, "t"));
     if (gpu_any_to_local(p)) stmt_barrier(s); /* the next tile's loads overwrite the first stage */
-    const Value *next = value_op(s, VALUE_ADD, value_reg(s, "id"), value_call_0(s, "@grid_x"));
-    set(s, "more", value_op(s, VALUE_LT, next, value_reg(s, "n_ids")));
-    set(s, "id", value_select(s, value_reg(s, "more"), next, value_reg(s, "id")));
+    gpu_next_tile(p, s);
     stmt_end(s);
     return ERR_OK;
 }
@@ -351,13 +374,8 @@ static Err body(const GpuPlan *p, const Program *program, Stmts *s, Buf *out)
     if (p->walk.prefetches)
         TRY(prefetching_turn(p, program, s));
     else {
-        if (p->direct)
-            TRY(gpu_direct_loop(p, program, s));
-        else {
-            start(p, s);
-            clear_sums(p, s);
-            TRY(gpu_loop(p, program, s));
-        }
+        if (!p->direct) start(p, s);
+        TRY(sums(p, program, s));
         results(p, s);
     }
     TRY(put_body(p, s, out));

@@ -24,14 +24,18 @@ void gpu_parts(const GpuPlan *p, Stmts *s)
     stmt_file(s, "gpu/parts.h");
 }
 
-const Value *gpu_joined(const GpuPlan *p, Stmts *s)
+const Value *gpu_joined(const GpuPlan *p, Stmts *s, const Value *lds)
 {
-    const Value *slot = value_cast(s, "unsigned long long", value_reg(s, "first_slot"));
+    const bool of_last = p->walk.prefetches; /* of the tile before this turn's */
+    const Value *first = value_reg(s, of_last ? "last_slot" : "first_slot"),
+                *parts = value_reg(s, of_last ? "last_parts" : "parts"),
+                *part = value_reg(s, of_last ? "last_part" : "part");
+    const Value *slot = value_cast(s, "unsigned long long", first);
     const int64_t sums_of_slot = (int64_t)p->mt[0] * p->mt[1] * (p->ring.used ? p->lsu : 1);
     const Value *at = value_op(s, VALUE_MUL, slot, value_int(s, sums_of_slot));
     const Value *sums = value_op(s, VALUE_ADD, value_reg(s, "sums"), at);
-    const Value *flags = value_op(s, VALUE_ADD, value_reg(s, "flags"), value_reg(s, "first_slot"));
-    const Value *last = value_call(s, "@join", value_reg(s, "acc"), sums, flags, value_reg(s, "parts"),
-                                   value_reg(s, "part"), value_reg(s, "lds"), value_reg(s, "tid"));
-    return value_op(s, VALUE_EITHER, value_op(s, VALUE_EQ, value_reg(s, "parts"), value_int(s, 1)), last);
+    const Value *flags = value_op(s, VALUE_ADD, value_reg(s, "flags"), first);
+    const Value *last =
+        value_call(s, "@join", value_reg(s, "acc"), sums, flags, parts, part, lds, value_reg(s, "tid"));
+    return value_op(s, VALUE_EITHER, value_op(s, VALUE_EQ, parts, value_int(s, 1)), last);
 }

@@ -46,15 +46,14 @@ static void layout_as_asked(const GpuPlan *p, GpuOperand *x)
 }
 
 /* Loads that write local memory themselves need a stage for each chunk under way, and one that is read. Of
- * two operands the one that goes through registers has one set of them, and is loaded one chunk ahead: how
- * many loads the compiler has under way behind those into local memory is not known, so that a wait for
- * these is one for all. */
+ * two operands the one that goes through registers has one set of them. */
 static Err stages_to_local(GpuPlan *p)
 {
+    enum { ALONE_MOST = 2 };
     if (!gpu_any_to_local(p) || p->ring.used) return ERR_OK;
-    if (!gpu_all_to_local(p) && p->prefetch > 1)
-        FAIL(ERR_INPUT, "DirectToLds of %c alone loads one chunk ahead, not %d",
-             p->op[0].to_local ? 'A' : 'B', p->prefetch);
+    if (!gpu_all_to_local(p) && p->prefetch > ALONE_MOST)
+        FAIL(ERR_INPUT, "DirectToLds of %c alone loads up to %d chunks ahead, not %d",
+             p->op[0].to_local ? 'A' : 'B', ALONE_MOST, p->prefetch);
     p->n_stages = p->prefetch + 1, p->n_sets = 1;
     return ERR_OK;
 }
@@ -100,6 +99,12 @@ Err gpu_plan_modules(GpuPlan *p)
     p->main = true;
     if (!p->groups.used && !p->direct) TRY(choose(p));
     return gpu_args(p);
+}
+
+bool gpu_can_prefetch(const GpuPlan *p)
+{
+    const bool shares_memory = p->partial_sums && gpu_any_to_local(p) && !p->ring.used;
+    return p->walk.persistent && !p->walk.stream_k && p->prefetch > 0 && !shares_memory && !p->groups.used;
 }
 
 Err gpu_plan_finish(GpuPlan *p)

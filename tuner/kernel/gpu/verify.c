@@ -289,7 +289,7 @@ static Err numbers(const Verifier *v)
     if (w->prefetches && !gpu_can_prefetch(p))
         FAIL(ERR_INPUT,
              "%s: walk prefetches: first loads of a next tile are for persistent kernels with "
-             "loads ahead, without parts in a workspace",
+             "loads ahead into registers or a ring",
              v->name);
     if (w->stream_part && !p->groups.used)
         FAIL(ERR_INPUT, "%s: walk stream_part %d is for kernels with warp groups", v->name, w->stream_part);

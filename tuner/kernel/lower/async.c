@@ -380,19 +380,20 @@ static void run(Run *r, const Stmt *list)
 
 /* ---- a function ---- */
 
-static Err checked(const Stmts *s, const char *function, bool derives)
+/* Runs functions one behind another, all of them as many times as there are turns. */
+static Err checked(const Stmts *s, const char *const *function, int n, int turns, bool derives)
 {
     Run *r = calloc(1, sizeof *r);
-    const Stmt *body = s->first;
     if (!r) FAIL(ERR_FAILED, "out of memory for the stages of a kernel");
     r->s = s, r->derives = derives;
     for (int i = 0; i < STAGES_MAX; i++) r->now.stage[i].newer = ARRIVED;
-    if (function) {
-        const Stmt *f = function_of(r, function);
-        if (!f) REFUSE(r, "there is no function %s", function);
-        body = f ? f->body : NULL;
+    if (!n) run(r, s->first);
+    for (int i = 0; i < n * turns; i++) {
+        const Stmt *f = function_of(r, function[i % n]);
+        if (!f) REFUSE(r, "there is no function %s", function[i % n]);
+        if (f) block(r, f->body);
+        if (i % n == n - 1) stages_mix(r);
     }
-    run(r, body);
     for (int i = 0; i < n_stages(r) && !r->e; i++)
         if (r->now.stage[i].newer != ARRIVED) REFUSE(r, "copies to stage %d are under way at the end", i);
     for (int i = 0; i < r->n_waits; i++)
@@ -408,11 +409,19 @@ Err async_derive(Stmts *s, const char *function)
     TRY(stmts_check(s));
     /* A wait that is reached again may get a smaller number. What it covered before it still covers: more
      * groups have arrived then, not fewer. */
-    return checked(s, function, true);
+    return checked(s, &function, function ? 1 : 0, 1, true);
+}
+
+Err async_derive_turns(Stmts *s, const char *first, const char *second)
+{
+    const char *const functions[] = {first, second};
+    TRY(stmts_check(s));
+    TRY(checked(s, functions, 2, TURNS, true));
+    return checked(s, functions, 2, TURNS, false);
 }
 
 Err async_verify(const Stmts *s, const char *function)
 {
     TRY(stmts_check(s));
-    return checked(s, function, false);
+    return checked(s, &function, function ? 1 : 0, 1, false);
 }

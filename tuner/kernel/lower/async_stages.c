@@ -56,6 +56,18 @@ void stages_barrier(Run *r)
     for (int i = 0; i < n_stages(r); i++) r->now.stage[i].unseen = r->now.stage[i].reading = false;
 }
 
+void stages_mix(Run *r)
+{
+    Stage *s = r->now.stage, any = s[0];
+    for (int i = 1; i < n_stages(r); i++) {
+        if (s[i].newer < any.newer) any.newer = s[i].newer;
+        any.filled = any.filled || s[i].filled, any.unseen = any.unseen || s[i].unseen;
+        any.reading = any.reading || s[i].reading;
+    }
+    any.unread = false;
+    for (int i = 0; i < n_stages(r); i++) s[i] = any;
+}
+
 /* The groups that may be under way behind a wait for that stage, or for all of them. */
 static int pending_of(Run *r, int stage)
 {

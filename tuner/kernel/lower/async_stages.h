@@ -13,7 +13,8 @@ enum {
     OPEN = -1,         /* of Stage.newer: its group is not committed; all groups have arrived */
     ARRIVED = 1000,
     NO_STAGE = -1,
-    UNKNOWN = -1 /* of Known.value */
+    UNKNOWN = -1, /* of Known.value */
+    TURNS = 3     /* of functions that take turns: the second one begins with what the first one has left */
 };
 
 /* What may be the case with one stage. */
@@ -86,6 +87,9 @@ void stage_fill(Run *r, int at);
 void stage_read(Run *r, int at);
 void stages_commit(Run *r);
 void stages_barrier(Run *r);
+/* Behind loops that may stop at any stage, each stage may be in the state of any other one. No chunk waits
+ * to be read: such loops multiply all chunks that there are; what was filled last was filled with none. */
+void stages_mix(Run *r);
 void stages_await(Run *r, const Stmt *at);
 /* Adds what may be the case in `other`. Returns whether that was news. */
 bool states_join(Run *r, State *to, const State *other);

@@ -67,7 +67,8 @@ static Err copy_check(const GpuPlan *p)
                   table = p->indices ? ring_table_of(p).bytes : 0;
     if (p->n_stages < 2 || p->stage_bytes < 1 || p->ring.blocks < 1)
         FAIL(ERR_INPUT, "a ring of %d stages with %d bytes each is empty", p->n_stages, p->stage_bytes);
-    if (p->stage_bytes != stage || p->lds_bytes < stage * p->n_stages + table || p->lds_bytes < results)
+    if (p->stage_bytes != stage ||
+        p->lds_bytes < ring_local_bytes(stage * p->n_stages + table, results, ring_fills_ahead(p)))
         FAIL(ERR_INPUT,
              "%d bytes of local memory, %d of a stage: %d stages have %" PRId64
              " bytes each, results %" PRId64,
@@ -291,7 +292,18 @@ static void origins(const GpuPlan *p, Stmts *s)
     if (p->ring.shift_ptr) shift_back(p, s, 0, m0, "size_m"), shift_back(p, s, 1, n0, "size_n");
 }
 
-static void work_group(const GpuPlan *p, Stmts *s)
+/* Calls a function of the tile's copies and its ring; of the sums, too, where there is `acc`. */
+static void call_on_ring(Stmts *s, const char *function, const Value *acc)
+{
+    const Value *a = value_reg(s, "copy_a"), *b = value_reg(s, "copy_b"), *ring = value_reg(s, "ring");
+    if (acc)
+        stmt_call(s, function, acc, a, b, ring);
+    else
+        stmt_call(s, function, a, b, ring);
+}
+
+/* The tile's place, its operands, and the copies at its first chunk. */
+static void start(const GpuPlan *p, Stmts *s)
 {
     const Value *late = p->walk.staggers ? value_reg(s, "late") : value_int(s, 0),
                 *step = value_reg(s, "step");
@@ -303,7 +315,8 @@ static void work_group(const GpuPlan *p, Stmts *s)
     const Value *b = stmt_define(s, "const @T *", "from_b", gpu_tensor_value(p, s, 'b', p->strided));
     const Value *copy_a = stmt_var(s, "@CopyA", "copy_a", NULL),
                 *copy_b = stmt_var(s, "@CopyB", "copy_b", NULL);
-    const Value *ring = stmt_var(s, "@Ring", "ring", NULL), *acc = stmt_var(s, "@Acc", "acc", NULL);
+    const Value *ring = stmt_var(s, "@Ring", "ring", NULL);
+    if (!p->walk.prefetches) stmt_var(s, "@Acc", "acc", NULL);
     const Value *lds = value_call(s, "__cvta_generic_to_shared", value_reg(s, "lds"));
     set(s, "ring.smem", value_cast(s, "@u32", lds));
     set(s, "ring.chunks", value_reg(s, "count"));
@@ -319,13 +332,18 @@ static void work_group(const GpuPlan *p, Stmts *s)
     } else
         stmt_call(s, "@begin", copy_a, copy_b, ring, a, b, lda, ldb, m, n, m0, n0, tid,
                   sum(s, value_reg(s, "first"), times(s, late, step)), step);
+}
+
+static void products(const GpuPlan *p, Stmts *s)
+{
+    const Value *tid = value_reg(s, "tid");
     stmt_call(s, "acc.init", tid);
     if (p->ring.shifts) {
         const Value *lane = value_op(s, VALUE_AND, tid, value_int(s, 31));
-        stmt_call(s, "acc.a.shift", a, lda, m0, lane);
-        stmt_call(s, "acc.b.shift", b, ldb, n0, lane);
+        stmt_call(s, "acc.a.shift", value_reg(s, "from_a"), value_reg(s, "lda"), value_reg(s, "m0"), lane);
+        stmt_call(s, "acc.b.shift", value_reg(s, "from_b"), value_reg(s, "ldb"), value_reg(s, "n0"), lane);
     }
-    stmt_call(s, "@main_loop", acc, copy_a, copy_b, ring);
+    call_on_ring(s, "@main_loop", value_reg(s, "acc"));
 }
 
 /* Returns the address of the tile's first element of C ('c') or D. */
@@ -337,10 +355,11 @@ static const Value *tile_of(Stmts *s, const Value *tensor, char n)
     return sum(s, sum(s, tensor, column), row);
 }
 
-static void results(const GpuPlan *p, Stmts *s)
+/* Where the tile's results go, and what they are made of: struct o. */
+static void output(const GpuPlan *p, Stmts *s)
 {
     const bool strided = p->strided || p->workspace;
-    const Value *o = stmt_var(s, "@Out", "o", NULL), *d = gpu_tensor_value(p, s, 'd', strided);
+    const Value *d = gpu_tensor_value(p, s, 'd', strided);
     if (p->gsu_multiple) d = sum(s, d, gpu_workspace_part(p, s));
     set(s, "o.d", p->indices ? d : tile_of(s, d, 'd'));
     if (!p->indices) set(s, "o.ldd", value_reg(s, "ldd"));
@@ -367,11 +386,46 @@ static void results(const GpuPlan *p, Stmts *s)
         set(s, "o.m_skip", value_call(s, "@overlap", m0, value_reg(s, "@MT0"), m));
         set(s, "o.n_skip", value_call(s, "@overlap", n0, value_reg(s, "@MT1"), n));
     }
-    if (p->partial_sums) stmt_if(s, gpu_joined(p, s));
-    stmt_call(s, "@store", o, value_reg(s, "acc"), value_reg(s, "lds"),
+}
+
+static void store_results(const GpuPlan *p, Stmts *s)
+{
+    const Value *lds = value_reg(s, "lds");
+    if (ring_fills_ahead(p)) lds = sum(s, lds, value_int(s, p->n_stages * p->stage_bytes));
+    if (p->partial_sums) stmt_if(s, gpu_joined(p, s, lds));
+    stmt_call(s, "@store", value_reg(s, "o"), value_reg(s, "acc"), lds,
               value_cast(s, "int", value_reg(s, "tid")));
     if (p->partial_sums) stmt_end(s);
-    if (p->walk.persistent) stmt_barrier(s);
+    /* the stages that the next tile fills have had results, unless these have memory of their own */
+    if (p->walk.persistent && !ring_fills_ahead(p)) stmt_barrier(s);
+}
+
+static void one_tile(const GpuPlan *p, Stmts *s)
+{
+    start(p, s);
+    products(p, s);
+    stmt_var(s, "@Out", "o", NULL);
+    output(p, s);
+    store_results(p, s);
+}
+
+/* The tile of a walk that prefetches: its first chunks, the results of the tile before it, its products. A
+ * turn behind the last tile only stores. */
+static void prefetching_turn(const GpuPlan *p, Stmts *s)
+{
+    start(p, s);
+    stmt_if(s, value_reg(s, "has_tile"));
+    call_on_ring(s, "@first_chunks", NULL);
+    stmt_end(s);
+    stmt_if(s, value_reg(s, "stores"));
+    store_results(p, s);
+    stmt_end(s);
+    set(s, "stores", value_reg(s, "has_tile"));
+    stmt_if(s, value_reg(s, "has_tile"));
+    products(p, s);
+    output(p, s);
+    gpu_next_tile(p, s);
+    stmt_end(s);
 }
 
 /* Prints the statements in s, indented by one level, and empties s. */
@@ -401,8 +455,7 @@ static Err kernel(const GpuPlan *p, Stmts *s, Buf *out)
     gpu_walk_chunks(&walk, "k", NULL);
     if (p->walk.staggers) gpu_walk_stagger(&walk);
     TRY(gpu_walk_check(&walk));
-    work_group(p, s);
-    results(p, s);
+    p->walk.prefetches ? prefetching_turn(p, s) : one_tile(p, s);
     TRY(put_body(p, s, out));
     buf_puts(out, p->walk.persistent ? "    }\n}\n" : "}\n");
     return buf_check(out);

@@ -23,6 +23,9 @@ typedef struct {
     bool held;                /* contractions: copied through registers */
 } RingCopy;
 
+/* PrefetchAcrossPersistent: does cp.async fill stages of the next tile while results of the last one are
+ * stored? Results then have shared memory of their own, behind the stages. */
+static inline bool ring_fills_ahead(const GpuPlan *p) { return p->walk.prefetches && !p->ring.via_registers; }
 RingTile ring_tile_of(const GpuPlan *p, int i);
 /* The copies of operand i (0 A, 1 B). */
 RingCopy ring_copy_of(const GpuPlan *p, Stmts *s, int i);

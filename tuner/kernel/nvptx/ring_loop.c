@@ -299,31 +299,50 @@ static void turns(const RingLoop *l, const char *limit, bool fast)
     stmt_end(l->s);
 }
 
-static void main_loop(const RingLoop *l)
+/* Copies the first chunks into all stages but the last one. */
+static void fill(const RingLoop *l)
 {
     Stmts *s = l->s;
-    ExprPool *pool = &s->pool;
-    const int ahead = l->p->n_stages - 1;
-    stmt_function(
-        s, (Function){.name = "@main_loop",
-                      STMT_PARAMS({"@Acc &", "c"}, {"@CopyA &", "a"}, {"@CopyB &", "b"}, {"@Ring &", "g"})});
-    stmt_array(s, "@Frag", "f", DIMS(l->p->ring.read_ahead + 1));
-    if (loads_ahead(l)) call_all(l, "@load_ahead");
     const Expr *filled = stmt_loop(s, (Loop){.var = "i",
                                              .type = "int",
-                                             .start = expr_const(pool, 0),
-                                             .limit = expr_const(pool, ahead),
+                                             .start = expr_const(&s->pool, 0),
+                                             .limit = expr_const(&s->pool, l->p->n_stages - 1),
                                              .unroll = UNROLL_NONE});
     stmt_call(s, "@copy", reg(l, "a"), reg(l, "b"), reg(l, "g"),
               value_stage(s, l->ring, reg(l, "g.smem"), value_expr(s, filled)));
     stmt_end(s);
+}
+
+/* Prints @first_chunks of PrefetchAcrossPersistent: the loads that a tile issues before the results of the
+ * tile before it are stored. Chunks that are copied through registers wait there until these are stored. */
+static void first_chunks(const RingLoop *l)
+{
+    open_function(l, "@first_chunks", false);
+    if (l->p->ring.via_registers)
+        call_all(l, "@load_ahead");
+    else
+        fill(l);
+    stmt_end(l->s);
+}
+
+static void main_loop(const RingLoop *l)
+{
+    Stmts *s = l->s;
+    const int ahead = l->p->n_stages - 1;
+    const bool prefetches = l->p->walk.prefetches;
+    stmt_function(
+        s, (Function){.name = "@main_loop",
+                      STMT_PARAMS({"@Acc &", "c"}, {"@CopyA &", "a"}, {"@CopyB &", "b"}, {"@Ring &", "g"})});
+    stmt_array(s, "@Frag", "f", DIMS(l->p->ring.read_ahead + 1));
+    if (loads_ahead(l) && !prefetches) call_all(l, "@load_ahead");
+    if (!ring_fills_ahead(l->p)) fill(l);
     const Value *read = reg(l, "g.read");
     stmt_cursor_set(s, l->ring, read, 0);
     stmt_cursor_set(s, l->ring, reg(l, "g.write"), ahead);
     stmt_await(s, l->ring, read, 0);
     stmt_barrier(s);
     stmt_set(s, reg(l, "g.stage"), value_stage(s, l->ring, reg(l, "g.smem"), read));
-    if (l->p->ring.read_ahead) load_fragments(l, expr_const(pool, 0), expr_const(pool, 0));
+    if (l->p->ring.read_ahead) load_fragments(l, expr_const(&s->pool, 0), expr_const(&s->pool, 0));
     stmt_var(s, "int", "i", number(l, 0));
     const Value *rest = plus(l, reg(l, "g.whole"), -ahead - loads_ahead(l));
     const char *const in[2] = {l->p->indices ? "g.aligned_a" : "g.inside_a",
@@ -333,6 +352,7 @@ static void main_loop(const RingLoop *l)
     turns(l, "fast", true);
     turns(l, "g.chunks", false);
     stmt_await(s, l->ring, NULL, 0);
+    if (ring_fills_ahead(l->p)) stmt_barrier(s); /* the next tile fills stages that threads still read */
     stmt_end(s);
 }
 
@@ -413,7 +433,9 @@ Err ring_loop_put(const GpuPlan *p, Stmts *s)
     else
         for (int i = 0; i < 2; i++) operand(&l, i);
     copy(&l);
+    if (p->walk.prefetches) first_chunks(&l);
     main_loop(&l);
     begin(&l);
-    return async_derive(s, "@main_loop");
+    return ring_fills_ahead(p) ? async_derive_turns(s, "@first_chunks", "@main_loop")
+                               : async_derive(s, "@main_loop");
 }
