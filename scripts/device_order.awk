@@ -1,4 +1,4 @@
-# Ratios of device_order.sh from tables of common_rounds.py: columns are solutions, named by their parameters.
+# Ratios of device_order.sh from tables of 2_BenchmarkData: columns are solutions, named by their parameters.
 function part(name, what,   at) { # the number behind "_WHAT", or none
   if (match(name, "_" what "n?[0-9]+") == 0) return none
   at = substr(name, RSTART + length(what) + 1, RLENGTH - length(what) - 1)

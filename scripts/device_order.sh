@@ -8,7 +8,7 @@
 #   model / tuned           the model's choice along each dimension over the best order (0.98 on nine sizes in ten)
 #   dies                    negative control: the best order regrouped for 2, 4 or 8 dies over the best without; a GPU with one die
 #                           gains nothing beyond the interval of its times
-# from samples of the same rounds of the race (common_rounds.py), and, where ncu is there and may read counters, bytes read from
+# compared in common rounds of the race, and, where ncu is there and may read counters, bytes read from
 # DRAM of one tile in three orders beside those of the traffic model (within 15%).
 #
 # Environment: TUNER (build/bin/tuner), DEVICE (cuda), LIMIT (seconds of each run, 1500), SIZES ("M,N,K ...").
@@ -71,7 +71,7 @@ done >"$out/dies.kernels"
 for run in order dies; do
   config $sizes <"$out/$run.kernels" >"$out/$run.yaml"
   measure $run
-  python3 "$root/scripts/common_rounds.py" "$out/$run" >"$out/$run.csv"
+  cat "$out/$run"/2_BenchmarkData/*.csv >"$out/$run.csv"
 done
 awk -F', *' -v large="$large" -f "$root/scripts/device_order.awk" "$out/order.csv" "$out/dies.csv" | tee "$out/order.txt"
 ncu=$(command -v ncu || true)

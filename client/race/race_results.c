@@ -57,8 +57,7 @@ static Err levels_set(Race *c, LevelRunner *l, LevelSample *s)
         l[i] = (LevelRunner){.sample = s, .final = is_final(r), .level = 1};
         if (run_status_good(r->end.status) && sum.n) l[i].ns = sum.median;
         for (size_t k = 0; k < r->samples.n; k++)
-            if (r->samples.v[k].state.use != SAMPLE_OUTLIER)
-                s[l[i].n++] = (LevelSample){race_sample_ns(&r->samples.v[k]), r->samples.v[k].state.round};
+            s[l[i].n++] = (LevelSample){race_sample_ns(&r->samples.v[k]), r->samples.v[k].state.round};
         s += l[i].n;
     }
     return level_runners(l, c->n_items);

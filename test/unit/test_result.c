@@ -171,25 +171,50 @@ static Result raced(Raced *x, const double *pace, int64_t first, int n, bool fin
 }
 
 /* The device grows slower from round to round: a fifth until the last. Who left early is compared in the
- * rounds that it shared with the winner, in its samples too, and without the first, whose launches have gaps.
- */
+ * rounds that it shared with the winner, in its samples too. */
 static void test_level(void **state)
 {
     Fixture *f = *state;
-    static const double pace[] = {1.3, 1, 1.05, 1.15, 1.2}, late[] = {1, 1.02};
+    static const double pace[] = {1, 1, 1.05, 1.15, 1.2}, late[] = {1, 1.02};
     static Raced x[6];
-    Result r[] = {raced(&x[0], pace, 1, 5, true, 1000),  raced(&x[1], pace, 1, 3, false, 1100),
-                  raced(&x[2], pace, 1, 1, false, 1500), raced(&x[3], pace, 1, 2, false, 1000),
-                  raced(&x[4], late, 1, 1, false, 900),  raced(&x[5], pace, 1, 5, true, 1001)};
-    x[1].sample[0].ns = 1.3 * 1900; /* the gaps */
-    r[4].n_race = 0;                /* never raced */
+    Result r[] = {raced(&x[0], pace, 1, 5, true, 1e6),    raced(&x[1], pace, 1, 3, false, 1.1e6),
+                  raced(&x[2], pace, 1, 1, false, 1.5e6), raced(&x[3], pace, 1, 2, false, 1e6),
+                  raced(&x[4], late, 1, 1, false, 0.9e6), raced(&x[5], pace, 1, 5, true, 1.001e6)};
+    r[4].n_race = 0; /* never raced */
     assert_ok(results_level(&f->a, r, 6));
-    assert_true(r[0].ns.median == 1200 && x[0].counted == 1200);
-    assert_true(fabs(r[1].ns.median - 1320) < 1e-6 && fabs(x[1].counted - 1320) < 1e-6);
-    assert_true(fabs(r[1].mean_ns - 1320) < 1e-6 && fabs(r[1].ns.hi - 1320) < 1e-6);
-    assert_true(fabs(r[2].ns.median - 1800) < 1e-6);
-    assert_true(r[3].ns.median > 1200 && r[3].ns.median < 1200.01); /* never below the winner */
-    assert_true(r[4].ns.median == 900 && r[5].ns.median == 1001 * 1.2);
+    assert_true(r[0].ns.median == 1.2e6 && x[0].counted == 1.2e6);
+    assert_true(fabs(r[1].ns.median - 1.32e6) < 1 && fabs(x[1].counted - 1.32e6) < 1);
+    assert_true(fabs(r[1].mean_ns - 1.32e6) < 1 && fabs(r[1].ns.hi - 1.32e6) < 1);
+    assert_true(fabs(r[2].ns.median - 1.8e6) < 1);
+    assert_true(r[3].ns.median > 1.2e6 && r[3].ns.median < 1.2001e6); /* never below the winner */
+    assert_true(r[4].ns.median == 0.9e6 && r[5].ns.median == 1.001e6 * 1.2);
+}
+
+/* The clock falls within the second round, after the winner's sample: the first round decides for who has
+ * these two alone, and the others' show which. */
+static void test_level_of_mixed_rounds(void **state)
+{
+    Fixture *f = *state;
+    static const double early[] = {1, 1, 1.2, 1.2, 1}, late[] = {1, 1.2, 1.2};
+    static Raced x[6];
+    Result r[6] = {raced(&x[0], early, 1, 5, true, 1e6)};
+    for (int i = 1; i < 6; i++) r[i] = raced(&x[i], late, 1, i < 5 ? 3 : 2, false, 1e6 + 1e4 * i);
+    assert_ok(results_level(&f->a, r, 6));
+    for (int i = 1; i < 6; i++) assert_true(fabs(r[i].ns.median / (1e6 + 1e4 * i) - 1) < 1e-3);
+}
+
+/* Launches of the first round have gaps of 3 us, those of later ones have none. */
+static void test_level_of_short_kernels(void **state)
+{
+    Fixture *f = *state;
+    static const double pace[] = {1, 1, 1, 1};
+    static Raced x[3];
+    Result r[] = {raced(&x[0], pace, 1, 4, true, 3000), raced(&x[1], pace, 1, 3, false, 3300),
+                  raced(&x[2], pace, 1, 1, false, 6000)};
+    for (int i = 0; i < 3; i++) x[i].sample[0].ns += 3000;
+    r[2].ns.median = 9000;
+    assert_ok(results_level(&f->a, r, 3));
+    assert_true(fabs(r[1].ns.median - 3300) < 10 && fabs(r[2].ns.median - 6000) < 10);
 }
 
 /* Of another race, at other clocks, those are leveled that met somebody who met the winner. */
@@ -198,14 +223,14 @@ static void test_level_by_others(void **state)
     Fixture *f = *state;
     static const double pace[] = {1, 1, 1.2, 1.2}, cold[] = {0.8, 0.8, 0.8};
     static Raced x[4];
-    Result r[] = {raced(&x[0], pace, 1, 4, true, 1000), raced(&x[1], pace, 1, 3, false, 1100),
-                  raced(&x[2], cold, 11, 3, false, 1500), raced(&x[3], cold, 21, 3, false, 1500)};
-    for (int i = 0; i < 3; i++) x[1].sample[3 + i] = (LevelSample){0.8 * 1100, 11 + i};
+    Result r[] = {raced(&x[0], pace, 1, 4, true, 1e6), raced(&x[1], pace, 1, 3, false, 1.1e6),
+                  raced(&x[2], cold, 11, 3, false, 1.5e6), raced(&x[3], cold, 21, 3, false, 1.5e6)};
+    for (int i = 0; i < 3; i++) x[1].sample[3 + i] = (LevelSample){0.8 * 1.1e6, 11 + i};
     r[1].n_race = 6;
     assert_ok(results_level(&f->a, r, 4));
-    assert_true(fabs(r[1].ns.median - 1320) < 1e-6);
-    assert_true(fabs(r[2].ns.median - 1800) < 1e-6);
-    assert_true(r[3].ns.median == 1200); /* 0.8 * 1500: nobody that it raced is known */
+    assert_true(fabs(r[1].ns.median - 1.32e6) < 1);
+    assert_true(fabs(r[2].ns.median - 1.8e6) < 1);
+    assert_true(r[3].ns.median == 1.2e6); /* nobody that it raced is known */
 }
 
 static void test_peer(void **state)
@@ -336,6 +361,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_other_races_are_no_pairs, setup, teardown),
         cmocka_unit_test_setup_teardown(test_who_dropped_out_is_slower, setup, teardown),
         cmocka_unit_test_setup_teardown(test_level, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_level_of_mixed_rounds, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_level_of_short_kernels, setup, teardown),
         cmocka_unit_test_setup_teardown(test_level_by_others, setup, teardown),
         cmocka_unit_test_setup_teardown(test_peer, setup, teardown),
         cmocka_unit_test_setup_teardown(test_queries_of_a_plan, setup, teardown),

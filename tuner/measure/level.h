@@ -2,10 +2,11 @@
  *
  * A race drops slow runners early. A GPU reaches its power limit only after a while, so that those have a few
  * samples at a high clock, and the runners of the last stage tens at the clock that lasts, up to a third
- * lower. Ratios within a round are free of that, because all its samples were taken side by side: the level
- * of a runner is its median ratio to the winner over the rounds that both took part in, times the winner's
- * time. Of several races the rounds differ; a runner that met the winner in none gets its level from rounds
- * with runners whose level is known.
+ * lower. What is compared is therefore samples of the same round, which were taken side by side: the time of
+ * a runner is the winner's, times their ratio over the rounds that both took part in. Where the clock fell
+ * within a round, its ratios say nothing. Runners that were in several rounds show that: a round counts the
+ * less the more it disagrees with the others. A runner that met the winner in no round is compared with those
+ * that did.
  */
 #ifndef MEASURE_LEVEL_H
 #define MEASURE_LEVEL_H
@@ -23,15 +24,15 @@ typedef struct {
 
 /* What took part in races of one size. */
 typedef struct {
-    const LevelSample *sample; /* of all stages but outliers, later ones last; of a round the last counts */
+    const LevelSample *sample; /* of all stages; of a round the last counts */
     size_t n;
-    double ns;    /* median of the samples that are its result */
+    double ns;    /* median of the samples that are its result; 0: it has none */
     bool final;   /* these are of the last stage */
     double level; /* out: what its times have to be multiplied with; 1 where nothing can be compared */
 } LevelRunner;
 
 /* The winner, which is the fastest of a last stage, keeps level 1, and so do others of last stages that took
- * part in the same rounds of it. Nobody else gets below the winner's time. Without a winner all levels are 1.
+ * part in half of its rounds. Nobody else gets below the winner's time. Without a winner all levels are 1.
  * ERR_FAILED: out of memory. */
 Err level_runners(LevelRunner *r, size_t n);
 

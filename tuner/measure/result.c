@@ -211,7 +211,7 @@ static Err race_samples(Arena *a, const Measurement *m, size_t n_runs, Result *o
     for (size_t r = 0; r < n_runs; r++)
         for (size_t i = 0; i < m[r].n_samples; i++) {
             const Sample *x = &m[r].sample[i];
-            if (x->round > 0 && x->use != USE_OUTLIER && x->enqueues > 0 && x->ns > 0)
+            if (x->round > 0 && x->enqueues > 0 && x->ns > 0)
                 race[out->n_race++] = (LevelSample){(double)x->ns / (double)x->enqueues, x->round};
         }
     out->race = race;

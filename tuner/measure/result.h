@@ -49,7 +49,7 @@ typedef struct {
     double *sample_ns;
     int64_t *round; /* of each sample, over all runs; 0: no race */
     size_t n_samples;
-    const LevelSample *race; /* samples of all stages of races, without outliers */
+    const LevelSample *race; /* samples of all stages of races */
     size_t n_race;
     const Sample *last; /* the last sample that counts, for its sensor readings; NULL: none */
     Summary ns;         /* summary of sample_ns, interval at 0.95 */
