@@ -40,7 +40,7 @@ static Err bench_plan(Store *s, Arena *a, const PlanView *p)
     ModelDevice d;
     model_of_part(t, t->family == TARGET_NVPTX ? STR("H200") : STR_NULL,
                   getenv("N_CU") ? atoi(getenv("N_CU")) : 0, &d);
-    TRY(model_cross_validate(a, NULL, &m, &d, FOLDS, q));
+    TRY(model_cross_validate(a, NULL, &m, &d, (ModelFolds){FOLDS, 0}, q));
     printf("%.*s: %zu kernels, %zu sizes\n", STR_ARG(p->group), m.n_kernels, m.n_sizes);
     for (int w = 0; w < MODEL_WAYS; w++) {
         char line[200];

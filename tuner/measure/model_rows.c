@@ -5,17 +5,25 @@
 
 #include "measure/model.h"
 
-/* Whether a kernel is the table's, and can run. seconds: of the size. */
+/* Whether a kernel is the table's, and can run. seconds: of the size; NULL: it was not measured. */
 typedef struct {
     const ModelTable *t;
     const double *seconds;
+    const ModelSize *size;
 } Ask;
 
 static bool can_run(void *ctx, size_t k)
 {
     const Ask *q = ctx;
     const ModelTable *t = q->t;
-    return (!t->usable || t->usable[k]) && t->m->known[k] && (!q->seconds || q->seconds[k] > 0);
+    return (!t->usable || t->usable[k]) && t->m->known[k] &&
+           (q->seconds ? q->seconds[k] > 0 : model_runs_on(&t->runs, k, q->size));
+}
+
+/* Ratio takes logarithms, which are kept for the rows. */
+static void logs_of(const ModelSize *z, double out[3])
+{
+    out[0] = log(z->m), out[1] = log(z->n), out[2] = log(z->k);
 }
 
 static bool has_size(const ModelTable *t, size_t z) { return !t->out || !t->out[z]; }
@@ -24,10 +32,13 @@ Err model_table_make(Arena *a, ModelTable *t)
 {
     const ModelMatrix *m = t->m;
     TRY_ALLOC(t->row = ARENA_ARRAY(a, m->n_sizes + 1, size_t));
+    TRY(model_runs_make(a, m, t->out, &t->runs));
+    TRY_ALLOC(t->log = arena_alloc(a, (m->n_sizes + 1) * sizeof *t->log));
     t->n_more = 0;
     for (size_t z = 0; z < m->n_sizes; z++) {
+        logs_of(&m->size[z], t->log[z]);
         const double *s = &m->seconds[z * m->n_kernels];
-        Ask q = {t, s};
+        Ask q = {t, s, &m->size[z]};
         t->row[z] = SIZE_MAX;
         for (size_t k = 0; k < m->n_kernels && has_size(t, z); k++)
             if (can_run(&q, k) && (t->row[z] == SIZE_MAX || s[k] < s[t->row[z]])) t->row[z] = k;
@@ -35,77 +46,73 @@ Err model_table_make(Arena *a, ModelTable *t)
     return ERR_OK;
 }
 
+typedef struct {
+    const ModelTable *t;
+    ModelWay way;
+    const ModelSize *z;
+    double log[3];
+} From;
+
+static double distance_to(const From *f, size_t i)
+{
+    const ModelTable *t = f->t;
+    const size_t n = t->m->n_sizes;
+    if (f->way != MODEL_WAY_RATIO)
+        return model_distance_by(f->way, f->z, i < n ? &t->m->size[i] : &t->more[i - n].size);
+    const double *log = i < n ? t->log[i] : t->more[i - n].log;
+    return fabs(f->log[0] - log[0]) + fabs(f->log[1] - log[1]) + fabs(f->log[2] - log[2]);
+}
+
 size_t model_table_nearest(const ModelTable *t, ModelWay way, const ModelSize *z, const double *seconds)
 {
-    Ask q = {t, seconds};
+    Ask q = {t, seconds, z};
+    From from = {t, way, z, {0}};
     size_t best = SIZE_MAX;
-    double least = 0;
+    double least = (double)INFINITY;
+    if (way == MODEL_WAY_RATIO) logs_of(z, from.log);
     for (size_t i = 0; i < t->m->n_sizes + t->n_more; i++) {
-        const ModelRow *r = i < t->m->n_sizes ? NULL : &t->more[i - t->m->n_sizes];
-        const size_t k = r ? r->kernel : t->row[i];
-        if (k == SIZE_MAX || !can_run(&q, k)) continue;
-        const double d = model_distance_by(way, z, r ? &r->size : &t->m->size[i]);
-        if (best == SIZE_MAX || d < least) best = k, least = d;
+        const size_t k = i < t->m->n_sizes ? t->row[i] : t->more[i - t->m->n_sizes].kernel;
+        if (k == SIZE_MAX) continue;
+        const double d = distance_to(&from, i);
+        if (d < least && can_run(&q, k)) best = k, least = d;
     }
     return best;
 }
 
-static bool grid_size(const ProblemType *pt, const int64_t v[3], ProblemSize *out)
-{
-    const int64_t batched[] = {v[0], v[1], 1, v[2]};
-    bool gemm = pt->TotalIndices == 4 || pt->TotalIndices == 3;
-    bool ok = gemm && (pt->TotalIndices == 4 ? !problem_size_from_ints(pt, batched, 4, out)
-                                             : !problem_size_from_ints(pt, v, 3, out));
-    if (!ok) err_clear();
-    return ok;
-}
-
-/* Powers of two from the least to the largest M, N and K of the table's sizes. */
-typedef struct {
-    int lo[3], hi[3];
-} Grid;
-
-static Grid grid_of(const ModelTable *t)
-{
-    Grid g = {{40, 40, 40}, {0, 0, 0}};
-    for (size_t z = 0; z < t->m->n_sizes; z++) {
-        if (!has_size(t, z)) continue;
-        const double v[3] = {t->m->size[z].m, t->m->size[z].n, t->m->size[z].k};
-        for (int d = 0; d < 3; d++) {
-            int x = (int)lround(log2(v[d]));
-            if (x < g.lo[d]) g.lo[d] = x;
-            if (x > g.hi[d]) g.hi[d] = x;
-        }
-    }
-    return g;
-}
-
 /* Adds a row when the winner that is predicted gains enough over that of the nearest row. */
-static void row_consider(ModelTable *t, const ModelSelector *s, ModelWay way, const ProblemSize *at)
+static bool row_consider(ModelTable *t, const ModelSelector *s, const RangeSize *at)
 {
-    Ask q = {t, NULL};
+    Ask q = {t, NULL, &at->size};
     double seconds;
     ModelNear near;
-    ModelSize z = model_size(t->pt, at, false);
-    size_t k = model_choose(s, &z, can_run, &q, &seconds), row = model_table_nearest(t, way, &z, NULL);
-    if (k == SIZE_MAX || row == SIZE_MAX || k == row) return;
-    model_near(s, &z, &near);
-    if (model_predict(s, &near, row, &z) < seconds * (1 + MODEL_ROW_GAIN)) return;
-    t->more[t->n_more++] = (ModelRow){*at, z, k, seconds};
+    size_t k = model_choose(s, &at->size, can_run, &q, &seconds),
+           row = model_table_nearest(t, MODEL_WAY_RATIO, &at->size, NULL);
+    if (k == SIZE_MAX || k == row) return false;
+    model_near(s, &at->size, &near);
+    if (row != SIZE_MAX && model_predict(s, &near, row, &at->size) < seconds * (1 + MODEL_ROW_GAIN))
+        return false;
+    ModelRow *more = &t->more[t->n_more++];
+    *more = (ModelRow){.at = at->at, .size = at->size, .kernel = k, .seconds = seconds};
+    logs_of(&at->size, more->log);
+    return true;
 }
 
-Err model_table_predict(Arena *a, ModelTable *t, ModelWay way, const ModelSelector *s)
+/* So often the range is gone through. */
+enum { PASSES = 3 };
+
+/* A row that is added can be the nearest of sizes that were content before. */
+Err model_table_predict(Arena *a, ModelTable *t, int steps, const ModelSelector *s)
 {
-    const Grid g = grid_of(t);
-    int e[3];
+    RangeSize *size;
+    size_t n;
+    bool more = true;
+    TRY(model_range_make(a, t->pt, t->m, t->out, steps, 1, &size, &n));
     t->n_more = 0;
     if (!t->more) TRY_ALLOC(t->more = ARENA_ARRAY(a, MODEL_ROWS_MAX, ModelRow));
-    for (e[0] = g.lo[0]; e[0] <= g.hi[0]; e[0]++)
-        for (e[1] = g.lo[1]; e[1] <= g.hi[1]; e[1]++)
-            for (e[2] = g.lo[2]; e[2] <= g.hi[2] && t->n_more < MODEL_ROWS_MAX; e[2]++) {
-                const int64_t v[3] = {INT64_C(1) << e[0], INT64_C(1) << e[1], INT64_C(1) << e[2]};
-                ProblemSize at;
-                if (grid_size(t->pt, v, &at)) row_consider(t, s, way, &at);
-            }
+    for (int pass = 0; more && pass < PASSES; pass++) {
+        more = false;
+        for (size_t i = 0; i < n && t->n_more < MODEL_ROWS_MAX; i++)
+            more |= row_consider(t, s, &size[i]);
+    }
     return ERR_OK;
 }

@@ -194,7 +194,7 @@ static Err type_fit(Run *r, Arena *a, TypeModel *t)
     t->fitted = true;
     ModelMatrix given = t->m;
     TRY(without_held_out(a, t, &given));
-    TRY(model_cross_validate(a, t->pt, &given, &t->device, TYPE_MODEL_FOLDS, t->quality));
+    TRY(model_cross_validate(a, t->pt, &given, &t->device, (ModelFolds){TYPE_MODEL_FOLDS, 0}, t->quality));
     t->tree_wins = type_tree_wins(r, t);
     return ERR_OK;
 }
@@ -225,36 +225,30 @@ const TypeModel *type_model_of(const TypeModels *m, const Group *g)
     return NULL;
 }
 
-/* The best of the distances whose qualities begin at `from`. */
-static ModelWay best_distance(const TypeModel *t, ModelWay from)
+static ModelWay best_distance(const TypeModel *t)
 {
-    const ModelQuality *q = &t->quality[from];
+    const ModelQuality *q = &t->quality[MODEL_WAY_RATIO];
     int best = 0;
     for (int w = 1; w <= MODEL_WAY_JSD - MODEL_WAY_RATIO; w++)
         if (q[w].mean < q[0].mean_lo && q[w].mean < q[best].mean) best = w;
     return (ModelWay)(MODEL_WAY_RATIO + best);
 }
 
-static const ModelQuality *extended(const TypeModel *t, ModelWay distance)
-{
-    return &t->quality[MODEL_WAY_RATIO_ROWS + distance - MODEL_WAY_RATIO];
-}
-
 bool type_model_extends(const TypeModel *t)
 {
-    const ModelQuality *plain = &t->quality[best_distance(t, MODEL_WAY_RATIO)],
-                       *with = extended(t, best_distance(t, MODEL_WAY_RATIO_ROWS));
+    const ModelQuality *plain = &t->quality[best_distance(t)], *with = &t->quality[MODEL_WAY_RATIO_ROWS];
     return t->quality[MODEL_WAY_RESIDUAL].mean < plain->mean && with->n && with->mean <= plain->mean;
 }
 
 ModelWay type_model_distance(const TypeModel *t)
 {
-    return best_distance(t, type_model_extends(t) ? MODEL_WAY_RATIO_ROWS : MODEL_WAY_RATIO);
+    return type_model_extends(t) ? MODEL_WAY_RATIO : best_distance(t);
 }
 
 const ModelQuality *type_table_quality(const TypeModel *t, ModelWay distance)
 {
-    return type_model_extends(t) ? extended(t, distance) : &t->quality[distance];
+    const bool rows = distance == MODEL_WAY_RATIO && type_model_extends(t);
+    return &t->quality[rows ? MODEL_WAY_RATIO_ROWS : distance];
 }
 
 bool type_model_wins(const TypeModel *t)
