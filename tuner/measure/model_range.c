@@ -98,26 +98,38 @@ static bool size_make(const ProblemType *pt, const int64_t v[3], int64_t batch, 
     return ok;
 }
 
-/* The nearest row of a table for an aligned size must be an aligned one. By the distances of Tensile a row one
- * element below a point of the grid lies between the point and the row 8 below, so that one of these two is
- * always nearer. */
+/* Elements below a point of the grid. The nearest row of a table for an aligned size must be an aligned one.
+ * By Ratio a row one element below a point lies between the point and the row 8 below, so that one of these
+ * two is always nearer. (Rows with one odd dimension besides make tables three times as long and no better.) */
+static const int64_t below[] = {0, 8, 1};
+enum { BELOW = sizeof below / sizeof *below, BELOW_LEAST = 32 };
+
+static bool point_of(const Grid *g, size_t i, int64_t v[3])
+{
+    const size_t at = i / BELOW;
+    const int64_t less = below[i % BELOW];
+    v[0] = g->v[0][at / (size_t)g->n[2] / (size_t)g->n[1]];
+    v[1] = g->v[1][at / (size_t)g->n[2] % (size_t)g->n[1]];
+    v[2] = g->v[2][at % (size_t)g->n[2]];
+    for (int d = 0; d < 3; d++) {
+        if (less && v[d] < BELOW_LEAST) return false;
+        v[d] -= less;
+    }
+    return true;
+}
+
 Err model_range_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, const bool *out, int steps,
                      int64_t batch, RangeSize **size, size_t *n)
 {
-    static const int64_t below[] = {0, 8, 1};
     Grid g;
     grid_make(m, out, steps, &g);
-    const size_t most = 3 * (size_t)g.n[0] * (size_t)g.n[1] * (size_t)g.n[2];
+    const size_t most = BELOW * (size_t)g.n[0] * (size_t)g.n[1] * (size_t)g.n[2];
     *n = 0;
     TRY_ALLOC(*size = ARENA_ARRAY(a, most + 1, RangeSize));
     for (size_t i = 0; i < most; i++) {
-        const size_t at = i / 3;
-        int64_t v[3] = {g.v[0][at / (size_t)g.n[2] / (size_t)g.n[1]],
-                        g.v[1][at / (size_t)g.n[2] % (size_t)g.n[1]], g.v[2][at % (size_t)g.n[2]]};
+        int64_t v[3];
         RangeSize *s = &(*size)[*n];
-        if (i % 3 && (v[0] < 32 || v[1] < 32 || v[2] < 32)) continue;
-        for (int d = 0; d < 3; d++) v[d] -= below[i % 3];
-        if (!in_grid(&g, v, (double)batch) || !size_make(pt, v, batch, &s->at)) continue;
+        if (!point_of(&g, i, v) || !in_grid(&g, v, (double)batch) || !size_make(pt, v, batch, &s->at)) continue;
         s->size = model_size(pt, &s->at, false);
         ++*n;
     }
