@@ -1,12 +1,12 @@
 /* model_bench [--write PREFIX] [--splits N] OUTDIR|FILE.times...: how well the performance model ranks the
  * kernels of finished runs, or of recorded times (recorded.h), and what choices cost on sizes that were not
- * tuned. Sizes are split into folds; the rates and the residuals of a fold's sizes come from the other folds,
- * and so do the kernels that a library keeps. Prints, for typical rates and fitted rates, the mean share of the
- * best speed that the first choice reaches, Spearman's rank correlation per size, and how many first choices
- * have to be measured for 99% of the best; the regret of libtuner's choice among a library's kernels; and that
- * of the nearest size's winner by each of Tensile's distances, of a decision tree, and of a table with
- * predicted rows. --splits: other folds N times, losses of all together (1; seeds from 1 on where N is more).
- * --write: the times of each plan go to the file PREFIX<plan>.times instead. */
+ * tuned. Sizes are split into folds; rates, residuals, and the kernels that a library keeps come from the
+ * other folds. Prints, for typical rates and fitted rates, the mean share of the best speed that the first
+ * choice reaches, Spearman's rank correlation per size, and how many first choices have to be measured for
+ * 99% of the best; the regret of libtuner's choice among a library's kernels; and that of the nearest size's
+ * winner by each of Tensile's distances, of a decision tree, and of a table with predicted rows. --splits:
+ * other folds N times (with seeds from 1 on), losses of all together; 1. --write: the times of each plan go
+ * to the file PREFIX<plan>.times instead. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,13 +140,13 @@ int main(int argc, char **argv)
     int splits = 1, i = 1;
     for (; i + 1 < argc && argv[i][0] == '-'; i += 2) {
         if (strcmp(argv[i], "--write") == 0) prefix = argv[i + 1];
-        if (strcmp(argv[i], "--splits") == 0) splits = atoi(argv[i + 1]);
+        if (strcmp(argv[i], "--splits") == 0) splits = atoi(argv[i + 1]) > 1 ? atoi(argv[i + 1]) : 1;
     }
     for (; i < argc; i++) {
         Arena a;
         arena_init(&a, 0);
-        Err e = str_ends(str_from(argv[i]), ".times") ? bench_file(&a, argv[i], splits > 0 ? splits : 1)
-                                                      : bench_store(&a, argv[i], prefix, splits > 0 ? splits : 1);
+        const bool is_file = str_ends(str_from(argv[i]), ".times");
+        Err e = is_file ? bench_file(&a, argv[i], splits) : bench_store(&a, argv[i], prefix, splits);
         if (e) fprintf(stderr, "model_bench: %s: %s\n", argv[i], err_message());
         arena_fini(&a);
         if (e) return e;

@@ -16,8 +16,8 @@ enum { BOOTSTRAP = 400, FIT_SAMPLES = 8000 };
 const char *model_way_name(ModelWay w)
 {
     static const char *const names[] = {
-        "model, data sheet", "model, fitted", "model, residuals", "Ratio", "Manhattan", "Euclidean", "JSD",
-        "DecisionTree",      "Ratio, rows"};
+        "model, data sheet", "model, fitted", "model, residuals", "Ratio",      "Manhattan",
+        "Euclidean",         "JSD",           "DecisionTree",     "Ratio, rows"};
     return names[w];
 }
 

@@ -62,7 +62,8 @@ static double elements_of(double m, double n, double k) { return m * n + n * k +
 static void axis_make(Grid *g, int d, double lo, double hi, int steps)
 {
     for (int i = (int)lround(lo) * steps; i <= (int)lround(hi) * steps && g->n[d] < AXIS_MAX; i++) {
-        const int64_t x = i % steps ? (int64_t)lround(exp2((double)i / steps) / 16) * 16 : INT64_C(1) << i / steps;
+        const int64_t x =
+            i % steps ? (int64_t)lround(exp2((double)i / steps) / 16) * 16 : INT64_C(1) << i / steps;
         if (x > 0 && (g->n[d] == 0 || x > g->v[d][g->n[d] - 1])) g->v[d][g->n[d]++] = x;
     }
 }
@@ -129,7 +130,8 @@ Err model_range_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, cons
     for (size_t i = 0; i < most; i++) {
         int64_t v[3];
         RangeSize *s = &(*size)[*n];
-        if (!point_of(&g, i, v) || !in_grid(&g, v, (double)batch) || !size_make(pt, v, batch, &s->at)) continue;
+        if (!point_of(&g, i, v) || !in_grid(&g, v, (double)batch) || !size_make(pt, v, batch, &s->at))
+            continue;
         s->size = model_size(pt, &s->at, false);
         ++*n;
     }
@@ -189,7 +191,8 @@ static size_t gain_of(const Keeping *x, size_t c)
     return n;
 }
 
-static Err within_fill(Arena *a, const ModelRuns *runs, const ModelSelector *s, const double *best, Keeping *x)
+static Err within_fill(Arena *a, const ModelRuns *runs, const ModelSelector *s, const double *best,
+                       Keeping *x)
 {
     TRY_ALLOC(x->within = ARENA_ARRAY(a, x->n_sizes * x->n_candidates + 1, bool));
     for (size_t z = 0; z < x->n_sizes; z++) {

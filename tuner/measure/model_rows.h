@@ -26,9 +26,9 @@ typedef struct {
     const bool *out;    /* sizes that the table does not have; NULL: it has all */
     const bool *usable; /* kernels; NULL: all */
     ModelRuns runs;
-    double (*log)[3];   /* of m's sizes: M, N, K */
-    size_t *row;        /* of m's sizes: the kernel; SIZE_MAX: it has no row */
-    ModelRow *more;     /* predicted rows */
+    double (*log)[3]; /* of m's sizes: M, N, K */
+    size_t *row;      /* of m's sizes: the kernel; SIZE_MAX: it has no row */
+    ModelRow *more;   /* predicted rows */
     size_t n_more;
 } ModelTable;
 

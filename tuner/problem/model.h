@@ -30,12 +30,7 @@ typedef enum {
 
 /* How parts of K are added up: those of GlobalSplitU by atomic operations or in a workspace, those of
  * ClusterK in the local memory of a cluster. */
-typedef enum {
-    MODEL_SPLIT_NONE,
-    MODEL_SPLIT_ATOMIC,
-    MODEL_SPLIT_WORKSPACE,
-    MODEL_SPLIT_CLUSTER
-} ModelSplit;
+typedef enum { MODEL_SPLIT_NONE, MODEL_SPLIT_ATOMIC, MODEL_SPLIT_WORKSPACE, MODEL_SPLIT_CLUSTER } ModelSplit;
 
 /* Numbers of a kernel that do not depend on the size. All members are 4 bytes, so that files hold it as one
  * list (MODEL_KERNEL_NUMBERS). */
@@ -89,7 +84,7 @@ typedef struct {
     R(step_clocks, 80, 40, 30, 0.005,                                                                        \
       "clocks of a dependent step of the main loop; host: of an element of a register tile")                 \
     R(chunk_clocks, 200, 60, 60, 4, "clocks of barriers and waits of one chunk of K")                        \
-    R(store, 0.5, 0.38, 0.32, 0.5, "part of the bandwidth that stores of D reach")                            \
+    R(store, 0.5, 0.38, 0.32, 0.5, "part of the bandwidth that stores of D reach")                           \
     R(cluster_clocks, 0, 0, 85, 0, "clocks of a chunk of K for waiting on each doubling of a cluster")       \
     R(slow, 1.2, 5, 1, 1,                                                                                    \
       "time of loads that the alignment of A or B does not allow, over a load for each access")              \
