@@ -100,7 +100,7 @@ for f in analyze_results.sh provision_tuning.sh provision_verification.sh run_va
   text "share/man/man1/$f.1" script_man $f
 done
 for f in $scripts; do put 755 "scripts/$f" "share/tuner/scripts/$f"; done
-for f in bench_words.sh common_rounds.py order_figures.py sizes_filter.awk strata.awk workflow.sh; do put 644 "scripts/$f" "share/tuner/scripts/$f"; done # other scripts read them
+for f in bench_words.sh order_figures.py sizes_filter.awk strata.awk workflow.sh; do put 644 "scripts/$f" "share/tuner/scripts/$f"; done # other scripts read them
 put 644 LICENSE share/doc/tuner/LICENSE
 # The pages keep their folders, so that the links between them hold.
 for f in README.md tuner/README.md tuner/space/README.md tuner/kernel/README.md client/README.md logic/README.md \

@@ -7,7 +7,7 @@
 #   2. OUT/few: 8 stream-K kernels of different tiles and 50 others, every second one of the list of NN kernels in test/data/search,
 #      on unseen sizes (unseen_sizes.sh); prints the mean loss of the best of the 8 against the best of the 50 (6% is expected).
 #   3. OUT/bytes.txt, where ncu is there and may read counters: bytes read from DRAM by the persistent and the StreamK 3 kernel.
-# Speeds are of rounds in which all kernels took part (common_rounds.py). Every result is validated by the run. Environment: CUS (132: processors), SIZES (60), UNSEEN (100).
+# Every result is validated by the run. Environment: CUS (132: processors), SIZES (60), UNSEEN (100).
 # `stream_k_speed.sh OUT --simulate --arch sm_90a` goes through it without a device, with times that are made up.
 set -e
 [ $# -ge 1 ] || { echo "usage: stream_k_speed.sh OUT [TUNER OPTION...]" >&2; exit 2; }
@@ -42,7 +42,7 @@ measure() { # NAME OPTION...: runs a config
 }
 # Sizes and the GFlops of the persistent kernel or of the best without StreamK, of StreamK 3, of the best with StreamK
 best() {
-  python3 "$root/scripts/common_rounds.py" "$out/$1" >"$out/$1.csv"
+  cat "$out/$1"/2_BenchmarkData/*.csv >"$out/$1.csv"
   awk -F, '
     FNR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /^Cij/) { solution[i] = 1; kind[i] = match($i, /_SK[123]/) ? substr($i, RSTART + 3, 1) : 0 } next }
     { plain = third = any = 0

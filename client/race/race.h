@@ -26,6 +26,7 @@ typedef struct {
     WorkMessage valid;
     VEC(RaceSample) samples;
     double launch_ns;       /* median so far */
+    double level;           /* factor of its time in the results: see find_levels */
     DeviceReading readings; /* the last */
 } Runner;
 
@@ -45,7 +46,6 @@ typedef struct {
     size_t n_clocks;        /* such samples so far */
     bool cool;              /* at least one sample was taken without throttling */
     size_t n_repeats, repeats_max;
-    double level, best_final; /* see find_level */
     uint64_t waited_ns;       /* total wait for a throttled device */
     double *scratch;          /* twice the number of samples of any runner */
     size_t n_scratch;

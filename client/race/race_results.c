@@ -3,8 +3,10 @@
 #include "client/race/race.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/log.h"
+#include "measure/level.h"
 
 static Err emit_runner(Race *c, const Runner *r, const Summary *sum)
 {
@@ -46,31 +48,34 @@ static bool is_final(const Runner *r)
     return false;
 }
 
-/* The factor by which the device was slower in the last stage than before, from the runners of that stage: a
- * GPU reaches its power limit only after some time. In the results the times of dropped runners are
- * multiplied by it (the store keeps the measured times, see results_level). */
-static Err find_level(Race *c)
+static Err levels_set(Race *c, LevelRunner *l, LevelSample *s)
 {
-    c->level = 1;
-    c->best_final = INFINITY;
     for (size_t i = 0; i < c->n_items; i++) {
         const Runner *r = &c->runner[i];
-        Summary final, first;
-        size_t n = 0;
-        if (!run_status_good(r->end.status) || !is_final(r)) continue;
-        TRY(race_summary(c, r, &final));
+        Summary sum;
+        TRY(race_summary(c, r, &sum));
+        l[i] = (LevelRunner){.sample = s, .final = is_final(r), .level = 1};
+        if (run_status_good(r->end.status) && sum.n) l[i].ns = sum.median;
         for (size_t k = 0; k < r->samples.n; k++)
-            if (r->samples.v[k].state.use == SAMPLE_FIRST) c->scratch[n++] = race_sample_ns(&r->samples.v[k]);
-        stats_summary(c->scratch, n, 0.95, &first);
-        if (n && final.median / first.median > c->level) c->level = final.median / first.median;
-        c->best_final = fmin(c->best_final, final.median);
+            s[l[i].n++] = (LevelSample){race_sample_ns(&r->samples.v[k]), r->samples.v[k].state.round};
+        s += l[i].n;
     }
-    return 0;
+    return level_runners(l, c->n_items);
 }
 
-static double leveled(const Race *c, const Runner *r, double ns)
+/* In the results the times of dropped runners are those at the winner's clocks; the store keeps the measured
+ * times (results_level). */
+static Err find_levels(Race *c)
 {
-    return is_final(r) || isinf(c->best_final) ? ns : fmax(ns * c->level, c->best_final * (1 + 1e-6));
+    size_t n = 0;
+    for (size_t i = 0; i < c->n_items; i++) n += c->runner[i].samples.n;
+    LevelRunner *l = calloc(c->n_items + 1, sizeof *l);
+    LevelSample *s = calloc(n + 1, sizeof *s);
+    Err e = l && s ? levels_set(c, l, s) : err_set(ERR_FAILED, "out of memory for %zu samples", n);
+    for (size_t i = 0; !e && i < c->n_items; i++) c->runner[i].level = l[i].level;
+    free(l);
+    free(s);
+    return e;
 }
 
 static Err result_of_runner(Race *c, Runner *r, int64_t *n_failures)
@@ -85,7 +90,7 @@ static Err result_of_runner(Race *c, Runner *r, int64_t *n_failures)
     TRY(emit_runner(c, r, &sum));
     ReportRow row = {.item = r->item, .s = r->item->s, .solution = r->solution->name, .gran = r->gran};
     row.status = r->end.status;
-    double ns = leveled(c, r, sum.median);
+    double ns = sum.median * r->level;
     row.time_us = sum.n ? ns / 1000 : NAN;
     row.gflops = sum.n ? problem_flops(c->problem) / ns : NAN;
     if (v->s->o.cu_efficiency) row.gflops /= row.gran.used_cus;
@@ -145,7 +150,7 @@ static Err print_ties(Race *c, const Runner *winner)
 Err race_results(Race *c, int64_t *n_failures)
 {
     const Runner *winner = race_leader(c);
-    TRY(find_level(c));
+    TRY(find_levels(c));
     TRY(result_of_peer(c, winner)); /* first: after a kill no solution must be without its peer */
     for (size_t i = 0; i < c->n_items; i++) TRY(result_of_runner(c, &c->runner[i], n_failures));
     return print_ties(c, winner);

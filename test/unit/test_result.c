@@ -151,23 +151,86 @@ static void test_who_dropped_out_is_slower(void **state)
     assert_int_equal(rank.versus.verdict, STATS_FASTER);
 }
 
-/* The device grew a fifth slower before the last stage: the loser's early time is raised by that, in its
- * samples too; what never raced stays. */
+/* Results of one size: samples of n rounds, at the pace that the device has in each. */
+typedef struct {
+    LevelSample sample[12];
+    double counted;
+    Sample last;
+} Raced;
+
+static Result raced(Raced *x, const double *pace, int64_t first, int n, bool final, double ns)
+{
+    Result r = {.good = true, .sample_ns = &x->counted, .n_samples = 1, .last = &x->last, .race = x->sample};
+    for (int i = 0; i < n; i++) x->sample[i] = (LevelSample){ns * pace[i], first + i};
+    r.n_race = (size_t)n;
+    x->last.use = final ? USE_FINAL : USE_FIRST;
+    x->counted = ns * pace[n - 1];
+    r.ns = (Summary){.n = 1, .median = x->counted, .lo = x->counted, .hi = x->counted};
+    r.mean_ns = x->counted;
+    return r;
+}
+
+/* The device grows slower from round to round: a fifth until the last. Who left early is compared in the
+ * rounds that it shared with the winner, in its samples too. */
 static void test_level(void **state)
 {
-    (void)state;
-    Sample last[3] = {{.round = 9, .use = USE_FINAL}, {.round = 2, .use = USE_FIRST}, {.round = 0}};
-    double x[3] = {1200, 1150, 900};
-    Result r[3];
-    for (int i = 0; i < 3; i++) {
-        r[i] = (Result){.good = true, .sample_ns = &x[i], .n_samples = 1, .last = &last[i], .mean_ns = x[i]};
-        r[i].ns = (Summary){.n = 1, .median = x[i], .lo = x[i], .hi = x[i]};
-        r[i].first_ns = i ? x[i] : 1000;
-    }
-    results_level(r, 3);
-    assert_true(r[0].ns.median == 1200 && x[0] == 1200);
-    assert_true(fabs(r[1].ns.median - 1380) < 1e-6 && fabs(x[1] - 1380) < 1e-6 && r[1].mean_ns > 1379);
-    assert_true(r[2].ns.median == 900 && x[2] == 900);
+    Fixture *f = *state;
+    static const double pace[] = {1, 1, 1.05, 1.15, 1.2}, late[] = {1, 1.02};
+    static Raced x[6];
+    Result r[] = {raced(&x[0], pace, 1, 5, true, 1e6),    raced(&x[1], pace, 1, 3, false, 1.1e6),
+                  raced(&x[2], pace, 1, 1, false, 1.5e6), raced(&x[3], pace, 1, 2, false, 1e6),
+                  raced(&x[4], late, 1, 1, false, 0.9e6), raced(&x[5], pace, 1, 5, true, 1.001e6)};
+    r[4].n_race = 0; /* never raced */
+    assert_ok(results_level(&f->a, r, 6));
+    assert_true(r[0].ns.median == 1.2e6 && x[0].counted == 1.2e6);
+    assert_true(fabs(r[1].ns.median - 1.32e6) < 1 && fabs(x[1].counted - 1.32e6) < 1);
+    assert_true(fabs(r[1].mean_ns - 1.32e6) < 1 && fabs(r[1].ns.hi - 1.32e6) < 1);
+    assert_true(fabs(r[2].ns.median - 1.8e6) < 1);
+    assert_true(r[3].ns.median > 1.2e6 && r[3].ns.median < 1.2001e6); /* never below the winner */
+    assert_true(r[4].ns.median == 0.9e6 && r[5].ns.median == 1.001e6 * 1.2);
+}
+
+/* The clock falls within the second round, after the winner's sample: the first round decides for who has
+ * these two alone, and the others' show which. */
+static void test_level_of_mixed_rounds(void **state)
+{
+    Fixture *f = *state;
+    static const double early[] = {1, 1, 1.2, 1.2, 1}, late[] = {1, 1.2, 1.2};
+    static Raced x[6];
+    Result r[6] = {raced(&x[0], early, 1, 5, true, 1e6)};
+    for (int i = 1; i < 6; i++) r[i] = raced(&x[i], late, 1, i < 5 ? 3 : 2, false, 1e6 + 1e4 * i);
+    assert_ok(results_level(&f->a, r, 6));
+    for (int i = 1; i < 6; i++) assert_true(fabs(r[i].ns.median / (1e6 + 1e4 * i) - 1) < 1e-3);
+}
+
+/* Launches of the first round have gaps of 3 us, those of later ones have none. */
+static void test_level_of_short_kernels(void **state)
+{
+    Fixture *f = *state;
+    static const double pace[] = {1, 1, 1, 1};
+    static Raced x[3];
+    Result r[] = {raced(&x[0], pace, 1, 4, true, 3000), raced(&x[1], pace, 1, 3, false, 3300),
+                  raced(&x[2], pace, 1, 1, false, 6000)};
+    for (int i = 0; i < 3; i++) x[i].sample[0].ns += 3000;
+    r[2].ns.median = 9000;
+    assert_ok(results_level(&f->a, r, 3));
+    assert_true(fabs(r[1].ns.median - 3300) < 10 && fabs(r[2].ns.median - 6000) < 10);
+}
+
+/* Of another race, at other clocks, those are leveled that met somebody who met the winner. */
+static void test_level_by_others(void **state)
+{
+    Fixture *f = *state;
+    static const double pace[] = {1, 1, 1.2, 1.2}, cold[] = {0.8, 0.8, 0.8};
+    static Raced x[4];
+    Result r[] = {raced(&x[0], pace, 1, 4, true, 1e6), raced(&x[1], pace, 1, 3, false, 1.1e6),
+                  raced(&x[2], cold, 11, 3, false, 1.5e6), raced(&x[3], cold, 21, 3, false, 1.5e6)};
+    for (int i = 0; i < 3; i++) x[1].sample[3 + i] = (LevelSample){0.8 * 1.1e6, 11 + i};
+    r[1].n_race = 6;
+    assert_ok(results_level(&f->a, r, 4));
+    assert_true(fabs(r[1].ns.median - 1.32e6) < 1);
+    assert_true(fabs(r[2].ns.median - 1.8e6) < 1);
+    assert_true(r[3].ns.median == 1.2e6); /* nobody that it raced is known */
 }
 
 static void test_peer(void **state)
@@ -297,7 +360,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_pairs_cancel_drift, setup, teardown),
         cmocka_unit_test_setup_teardown(test_other_races_are_no_pairs, setup, teardown),
         cmocka_unit_test_setup_teardown(test_who_dropped_out_is_slower, setup, teardown),
-        cmocka_unit_test(test_level),
+        cmocka_unit_test_setup_teardown(test_level, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_level_of_mixed_rounds, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_level_of_short_kernels, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_level_by_others, setup, teardown),
         cmocka_unit_test_setup_teardown(test_peer, setup, teardown),
         cmocka_unit_test_setup_teardown(test_queries_of_a_plan, setup, teardown),
         cmocka_unit_test_setup_teardown(test_queries_of_sessions_and_logs, setup, teardown),

@@ -171,10 +171,8 @@ Err model_matrix_load(Store *s, Arena *a, const PlanView *p, ModelMatrix *out)
     Err e = 0;
     for (size_t z = 0; !e && z < nz; z++) {
         out->size[z] = model_size_of_key(p->size[z].key, ab, d);
-        Result *r = ARENA_ARRAY(&scratch, nk + 1, Result);
-        if (!r) e = err_set(ERR_FAILED, "out of memory for %zu results", nk);
-        for (size_t k = 0; !e && k < nk; k++) e = result_get(s, &scratch, p, k, z, -1, &r[k]);
-        if (!e) results_level(r, nk);
+        Result *r;
+        e = results_get(s, &scratch, p, z, &r);
         for (size_t k = 0; !e && k < nk; k++)
             out->seconds[z * nk + k] = r[k].good ? time_of(&r[k]) * 1e-9 : 0;
         arena_reset(&scratch);

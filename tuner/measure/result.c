@@ -82,7 +82,7 @@ static Err candidate_row(void *ctx, const DbRow *row)
 static Err size_row(void *ctx, const DbRow *row)
 {
     Loading *l = ctx;
-    SizeRow r = {row_int(row, 0), row_dup(row, 1, l->a), row_real(row, 2)};
+    SizeRow r = {row_int(row, 0), row_dup(row, 1, l->a), row_real(row, 2), STR_NULL};
     if (!r.key.s) FAIL(ERR_FAILED, "out of memory reading the store");
     if (l->i >= l->plan->n_sizes || row_int(row, 3) != (int64_t)l->i || !(r.flops >= 0))
         return damaged(l, "size %" PRId64 " in place of number %zu of %zu", row_int(row, 3), l->i,
@@ -133,7 +133,7 @@ Err plan_load(Store *s, Arena *a, int64_t plan, PlanView *out)
                 " WHERE s.plan=? ORDER BY s.i",
                 "i", plan));
     if (l.i != out->n_sizes) return damaged(&l, "%zu sizes, but only %zu problems", out->n_sizes, l.i);
-    return 0;
+    return plan_convs_load(s, a, out);
 }
 
 typedef VEC(int64_t) Ids;
@@ -201,43 +201,49 @@ static Err result_finish(Arena *a, const Measurement *m, size_t n_runs, Result *
     return 0;
 }
 
-/* Median of the samples before the last stage. */
-static Err first_median(Arena *a, const Measurement *m, size_t n_runs, double *out)
+/* The samples of a race, of all its stages. */
+static Err race_samples(Arena *a, const Measurement *m, size_t n_runs, Result *out)
 {
-    size_t total = 0, n = 0;
-    Summary s;
+    size_t total = 0;
     for (size_t r = 0; r < n_runs; r++) total += m[r].n_samples;
-    double *x = ARENA_ARRAY(a, total, double);
-    if (!x) FAIL(ERR_FAILED, "out of memory for %zu samples", total);
+    LevelSample *race = ARENA_ARRAY(a, total, LevelSample);
+    if (!race) FAIL(ERR_FAILED, "out of memory for %zu samples", total);
     for (size_t r = 0; r < n_runs; r++)
-        for (size_t i = 0; i < m[r].n_samples; i++)
-            if (m[r].sample[i].round > 0 && m[r].sample[i].use == USE_FIRST)
-                x[n++] = (double)m[r].sample[i].ns / (double)m[r].sample[i].enqueues;
-    stats_summary(x, n, 0.95, &s);
-    *out = s.median;
+        for (size_t i = 0; i < m[r].n_samples; i++) {
+            const Sample *x = &m[r].sample[i];
+            if (x->round > 0 && x->enqueues > 0 && x->ns > 0)
+                race[out->n_race++] = (LevelSample){(double)x->ns / (double)x->enqueues, x->round};
+        }
+    out->race = race;
     return 0;
 }
 
-static bool is_final(const Result *r) { return r->good && r->last->use == USE_FINAL; }
-
-void results_level(Result *r, size_t n)
+static void result_scale(Result *x, double factor)
 {
-    double factor = 1, best = (double)INFINITY;
-    for (size_t i = 0; i < n; i++) {
-        if (!is_final(&r[i])) continue;
-        if (r[i].ns.median / r[i].first_ns > factor) factor = r[i].ns.median / r[i].first_ns;
-        if (r[i].ns.median < best) best = r[i].ns.median;
-    }
-    for (size_t i = 0; i < n; i++) {
-        Result *x = &r[i];
-        if (!x->good || x->last->round == 0 || is_final(x) || isinf(best)) continue;
-        double up = x->ns.median * factor > best ? factor : best / x->ns.median * (1 + 1e-6);
-        x->ns.median *= up;
-        x->ns.lo *= up;
-        x->ns.hi *= up;
-        x->mean_ns *= up;
-        for (size_t k = 0; k < x->n_samples; k++) x->sample_ns[k] *= up;
-    }
+    x->ns.median *= factor;
+    x->ns.lo *= factor;
+    x->ns.hi *= factor;
+    x->ns.min *= factor;
+    x->ns.max *= factor;
+    x->ns.q1 *= factor;
+    x->ns.q3 *= factor;
+    x->ns.mad *= factor;
+    x->ns.mean *= factor;
+    x->mean_ns *= factor;
+    for (size_t k = 0; k < x->n_samples; k++) x->sample_ns[k] *= factor;
+}
+
+Err results_level(Arena *a, Result *r, size_t n)
+{
+    LevelRunner *l = ARENA_ARRAY(a, n + 1, LevelRunner);
+    if (!l) FAIL(ERR_FAILED, "out of memory for %zu results", n);
+    for (size_t i = 0; i < n; i++)
+        l[i] = (LevelRunner){r[i].race, r[i].n_race, r[i].good ? r[i].ns.median : 0,
+                             r[i].good && r[i].last->use == USE_FINAL, 1};
+    TRY(level_runners(l, n));
+    for (size_t i = 0; i < n; i++)
+        if (l[i].level != 1) result_scale(&r[i], l[i].level);
+    return 0;
 }
 
 static Err runs_get(Store *s, Arena *a, const PlanView *p, MeasureKey key, int64_t run, Result *out)
@@ -253,7 +259,7 @@ static Err runs_get(Store *s, Arena *a, const PlanView *p, MeasureKey key, int64
         out->good = (i == 0 || out->good) && good;
     }
     out->found = n > 0;
-    TRY(first_median(a, m, n, &out->first_ns));
+    TRY(race_samples(a, m, n, out));
     return result_finish(a, m, n, out);
 }
 
@@ -261,6 +267,14 @@ Err result_get(Store *s, Arena *a, const PlanView *p, size_t candidate, size_t s
 {
     MeasureKey key = {p->candidate[candidate].kernel, p->size[size].problem, p->setting, 0};
     return runs_get(s, a, p, key, run, out);
+}
+
+Err results_get(Store *s, Arena *a, const PlanView *p, size_t size, Result **out)
+{
+    Result *r = *out = ARENA_ARRAY(a, p->n_candidates + 1, Result);
+    if (!r) FAIL(ERR_FAILED, "out of memory for %zu results", p->n_candidates);
+    for (size_t i = 0; i < p->n_candidates; i++) TRY(result_get(s, a, p, i, size, -1, &r[i]));
+    return results_level(a, r, p->n_candidates);
 }
 
 Err result_peer(Store *s, Arena *a, const PlanView *p, size_t size, Str *name, Result *out)
@@ -306,10 +320,7 @@ Err results_compare(Arena *a, const Result *x, const Result *y, Comparison *out)
 Err ranking_make(Store *s, Arena *a, const PlanView *p, size_t size, Ranking *out)
 {
     *out = (Ranking){.best = SIZE_MAX, .second = SIZE_MAX, .versus = {.verdict = STATS_UNKNOWN}};
-    out->result = ARENA_ARRAY(a, p->n_candidates, Result);
-    TRY_ALLOC(out->result);
-    for (size_t i = 0; i < p->n_candidates; i++) TRY(result_get(s, a, p, i, size, -1, &out->result[i]));
-    results_level(out->result, p->n_candidates);
+    TRY(results_get(s, a, p, size, &out->result));
     for (size_t i = 0; i < p->n_candidates; i++) {
         const Result *r = &out->result[i];
         out->n_good += r->good;

@@ -4,6 +4,7 @@
 #ifndef MEASURE_RESULT_H
 #define MEASURE_RESULT_H
 
+#include "measure/level.h"
 #include "measure/stats.h"
 #include "measure/store.h"
 
@@ -17,6 +18,7 @@ typedef struct {
     int64_t problem;
     Str key; /* "Cijk_Ailk_Bljk_SB 64,64,1,64,64,64,64,64", and " A=1,64,0" where strides were given */
     double flops;
+    Str conv; /* of a convolution: "n=64,c=3,.." (SizeExtra.conv); s NULL: none */
 } SizeRow;
 
 /* The numbers of SizeRow.key that result and logic files list: "64,64,1,64,64,64,64,64". */
@@ -38,6 +40,8 @@ enum { PLAN_RUNS_MAX = 10000 }; /* the maximum of NumBenchmarks */
  * characters other than letters, digits, '_', '.', '+' and '-', missing rows, numbers out of bounds. */
 Err plans_latest(Store *s, Arena *a, PlanView **out, size_t *n);
 Err plan_load(Store *s, Arena *a, int64_t plan, PlanView *out);
+/* Fills in SizeRow.conv. */
+Err plan_convs_load(Store *s, Arena *a, PlanView *p);
 
 typedef struct {
     bool found; /* there is a measurement */
@@ -48,7 +52,8 @@ typedef struct {
     double *sample_ns;
     int64_t *round; /* of each sample, over all runs; 0: no race */
     size_t n_samples;
-    double first_ns;    /* median of a race's samples before the last stage; NAN: none */
+    const LevelSample *race; /* samples of all stages of races */
+    size_t n_race;
     const Sample *last; /* the last sample that counts, for its sensor readings; NULL: none */
     Summary ns;         /* summary of sample_ns, interval at 0.95 */
 } Result;
@@ -62,10 +67,11 @@ Err result_get(Store *s, Arena *a, const PlanView *p, size_t candidate, size_t s
 
 /* The peer's result on a size; found is false when no peer was measured. */
 Err result_peer(Store *s, Arena *a, const PlanView *p, size_t size, Str *name, Result *out);
-/* r: the n candidates of one size. Raises the times of candidates that left the race before its last stage by
- * the factor by which the device slowed down until then (a power limit takes effect only after a while):
- * early times are not comparable with the winner's times of the last stage. */
-void results_level(Result *r, size_t n);
+/* r: the n candidates of one size. Makes times of a race that were taken at other clocks than the winner's
+ * comparable with it, by rounds that both took part in (level.h). Scratch memory comes from a. */
+Err results_level(Arena *a, Result *r, size_t n);
+/* The results of all candidates of a size, over all runs, at the winner's clocks. */
+Err results_get(Store *s, Arena *a, const PlanView *p, size_t size, Result **out);
 /* Ratio of the times of x and y; from pairs where a race measured them side by side. */
 Err results_compare(Arena *a, const Result *x, const Result *y, Comparison *out);
 

@@ -55,7 +55,7 @@ static Err cells_get(Store *s, Arena *a, const PlanView *p, const ExportOptions 
     Result *r = ARENA_ARRAY(a, o->n_columns, Result);
     TRY_ALLOC(r);
     for (size_t c = 0; c < o->n_columns; c++) TRY(result_get(s, a, p, o->column[c], size, run, &r[c]));
-    results_level(r, o->n_columns);
+    TRY(results_level(a, r, o->n_columns));
     for (size_t c = 0; c < o->n_columns; c++) cell[c] = cell_of(p, o, c, size, &r[c]);
     return 0;
 }

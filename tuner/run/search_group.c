@@ -428,7 +428,7 @@ static Err size_results(SearchGroup *x, const PlanView *p, uint32_t z, Arena *a)
     double scale = 1;
     for (size_t i = 0; i < g->n_variants; i++)
         if (g->wanted[z * g->n_variants + i]) TRY(result_get(&x->r->store, a, p, i, z, 0, &r[i]));
-    results_level(r, g->n_variants);
+    TRY(results_level(a, r, g->n_variants));
     for (size_t i = 0; i < g->n_variants; i++)
         if (of[i] == anchor && r[i].good) scale = search_value(&x->search, anchor, z) / r[i].ns.median;
     for (size_t i = 0; i < g->n_variants; i++) {

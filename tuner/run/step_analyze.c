@@ -94,14 +94,18 @@ static bool samples_get(void *ctx, Str data, size_t row, size_t solution, Analyz
     GroupSamples *group = samples_of(s, data);
     if (!group || !group->plan.n_sizes || solution >= group->g->n_columns) return false;
     size_t z = row % group->plan.n_sizes;
-    Result result;
+    Result *all;
     arena_reset(&s->scratch);
-    Err e = result_get(&s->r->store, &s->scratch, &group->plan, group->g->column[solution], z, -1, &result);
-    if (e) s->failed = e;
-    if (e || !result.good || result.ns.n < 2) return false;
+    Err e = results_get(&s->r->store, &s->scratch, &group->plan, z, &all);
+    if (e) {
+        s->failed = e;
+        return false;
+    }
+    const Result *result = &all[group->g->column[solution]];
+    if (!result->good || result->ns.n < 2) return false;
     double flops = group->plan.size[z].flops;
-    *out = (AnalyzeInterval){gflops_of(flops, result.ns.median), gflops_of(flops, result.ns.hi),
-                             gflops_of(flops, result.ns.lo)};
+    *out = (AnalyzeInterval){gflops_of(flops, result->ns.median), gflops_of(flops, result->ns.hi),
+                             gflops_of(flops, result->ns.lo)};
     return true;
 }
 
