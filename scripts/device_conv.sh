@@ -10,10 +10,13 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
 bin=$root/build/bin; [ -d "$bin" ] || bin=${root%/share/tuner}/bin # installed
-tuner=${TUNER:-$bin/tuner} device=${DEVICE:-cuda} arch=${ARCH:-sm_90}
+tuner=${TUNER:-$bin/tuner} device=${DEVICE:-cuda} arch=${ARCH:-sm_90} forks=
 [ -x "$tuner" ] || { echo "device_conv.sh: there is no '$tuner'" >&2; exit 2; }
 case $device in
-  host) tiles="WorkGroup: [[4, 8, 1]], ThreadTile: [[8, 4]], VectorWidth: [4], DepthU: [16, 64]" wide=;;
+  host)
+    tiles="WorkGroup: [[4, 8, 1]], DepthU: [16, 64]" wide=
+    forks="Groups: [[{ThreadTile: [8, 4], VectorWidth: 4, HostKeepB: 0}, {ThreadTile: [16, 6], VectorWidth: 8, HostKeepB: 1},
+        {ThreadTile: [32, 6], VectorWidth: 16, HostKeepB: 3}]]";; # vectors of 16 need AVX-512
   cuda) tiles="WorkGroup: [[16, 16, 1]], ThreadTile: [[4, 4]], DepthU: [16], PrefetchGlobalRead: [1], NvRing: [0], StaggerU: [0, 4]" wide=1;;
   *) tiles="WorkGroup: [[16, 16, 1]], ThreadTile: [[4, 4]], DepthU: [16], PrefetchGlobalRead: [1]" wide=1;;
 esac
@@ -43,7 +46,7 @@ END
   echo "BenchmarkProblems:"
   for types in "DataType: s" "DataType: h, DestDataType: h, ComputeDataType: s, HighPrecisionAccumulate: True"; do
     for direction in Forward BackwardData Weights; do
-      for image in NCHW NHWC CNHW CHWN; do problem "$types" $direction $image "${wide:+GlobalReadVectorWidth: [1], VectorWidth: [1]}"; done
+      for image in NCHW NHWC CNHW CHWN; do problem "$types" $direction $image "${wide:+GlobalReadVectorWidth: [1], VectorWidth: [1]}$forks"; done
       more=", AssertFree0ElementMultiple: [4]"
       case $direction in Forward) more=;; BackwardData) continue;; esac # whose vectors need a multiple of W
       [ -z "$wide" ] || problem "$types" $direction NHWC "GlobalReadVectorWidth: [4], VectorWidth: [4]$more"
