@@ -37,6 +37,7 @@ problem() {
           - Conv: {n: 4, c: 64, k: 64, h: 28, w: 28, y: 3, x: 3, u: 1, v: 1, l: 1, j: 1, p: 1, q: 1, p_: 1, q_: 1, g: 1}
           - Conv: {n: 3, c: 32, k: 64, h: 29, w: 27, y: 3, x: 3, u: 2, v: 2, l: 1, j: 1, p: 1, q: 1, p_: 1, q_: 1, g: 1}
           - Conv: {n: 2, c: 16, k: 24, h: 20, w: 22, y: 3, x: 2, u: 1, v: 1, l: 2, j: 2, p: 2, q: 0, p_: 1, q_: 2, g: 1}
+          - Conv: {n: 2, c: 8, k: 24, h: 31, w: 43, y: 5, x: 5, u: 4, v: 3, l: 1, j: 1, p: 2, q: 2, p_: 2, q_: 2, g: 1}
           - Conv: {n: 2, c: 64, k: 32, h: 14, w: 14, y: 3, x: 3, u: 1, v: 1, l: 1, j: 1, p: 1, q: 1, p_: 1, q_: 1, g: 8}
           - Conv: {n: 5, c: 32, k: 48, h: 13, w: 17, y: 1, x: 1, u: 1, v: 1, l: 1, j: 1, p: 0, q: 0, p_: 0, q_: 0, g: 1}
 END
@@ -44,7 +45,9 @@ END
 {
   echo "GlobalParameters: {NumElementsToValidate: -1, BoundsCheck: 1, EnqueuesPerSync: 1, SyncsPerBenchmark: 1}"
   echo "BenchmarkProblems:"
-  for types in "DataType: s" "DataType: h, DestDataType: h, ComputeDataType: s, HighPrecisionAccumulate: True"; do
+  set -- "DataType: s" "DataType: h, DestDataType: h, ComputeDataType: s, HighPrecisionAccumulate: True"
+  [ "$device" != host ] || set -- "$@" "DataType: d"
+  for types; do
     for direction in Forward BackwardData Weights; do
       for image in NCHW NHWC CNHW CHWN; do problem "$types" $direction $image "${wide:+GlobalReadVectorWidth: [1], VectorWidth: [1]}$forks"; done
       more=", AssertFree0ElementMultiple: [4]"

@@ -334,7 +334,7 @@ void host_dims_packs(HostText *t)
         const bool masks = p->in.type == p->compute.type && p->level >= 4;
         if (masks) stmt_typedef(s, p->vl > 8 ? "__mmask16" : "__mmask8", "@Lanes", NULL);
         stmt_macro(s, "@MASKED_LOADS", masks ? "1" : "0");
-        stmt_macro(s, "@EVEN_LOADS", masks && p->vl * p->compute.bytes == 64 ? "1" : "0"); /* 512 bits */
+        stmt_macro(s, "@SPREAD_LOADS", masks && p->vl * p->compute.bytes == 64 ? "1" : "0"); /* 512 bits */
         stmt_file(s, "host/pack_rows.h");
     }
     pack(t, HOST_A);

@@ -7,6 +7,7 @@ static inline __attribute__((always_inline)) void g_pack_each(const g_TI *p, con
     int whole = 1;
     for (int i = 0; i < width; i++) whole &= (int)(kept[i / g_VL] >> i % g_VL & 1);
     for (int64_t q = 0; q < n && whole; q++, p += step, o += width)
+#pragma GCC unroll 32
         for (int i = 0; i < width; i++) o[i] = g_in(p[row[i]]);
     for (int64_t q = 0; q < n && !whole; q++, p += step, o += width)
         for (int i = 0; i < width; i++) o[i] = kept[i / g_VL] >> i % g_VL & 1 ? g_in(p[row[i]]) : (g_TC)0;
@@ -22,34 +23,57 @@ typedef struct {
 } g_Taps;
 
 #if g_MASKED_LOADS
-/* Packs a vector of a panel whose elements lie in pieces. Callers give the numbers of pieces and steps as constants, so
- * that masks and addresses stay in registers. */
+/* Packs a vector of a panel whose elements lie in pieces, `apart` elements from one to the next. They are picked out of
+ * that many vectors of memory, of which only the lanes that are needed are read. Callers give the numbers of pieces and
+ * steps as constants, so that masks and addresses stay in registers. */
 static inline __attribute__((always_inline)) void g_pack_pieces(const g_TI *p, const g_Taps *taps, const g_Line *line,
     int v, int pieces, int apart, int width, g_TC *restrict o)
 {
+    const uint64_t spread = apart == 2 ? 0x5555555555555555u : apart == 3 ? 0x9249249249249249u : 0x1111111111111111u;
+#if g_SPREAD_LOADS
+    const __m512i lane = g_VL == 8 ? _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7)
+                                   : _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m512i from_lane = g_VL == 8 ? _mm512_mullo_epi64(lane, _mm512_set1_epi64(apart))
+                                        : _mm512_mullo_epi32(lane, _mm512_set1_epi32(apart));
+    const g_Lanes second = (g_Lanes)(UINT64_MAX << (2 * g_VL + apart - 1) / apart); /* lanes of vectors 2, 3 */
+#endif
     for (int64_t tap = 0; tap < taps->n; tap++) {
         const unsigned bits = taps->kept[tap * (width / g_VL) + v];
         const g_TI *from[g_PIECES];
-        g_Lanes lanes[g_PIECES], behind[g_PIECES];
+        g_Lanes lanes[g_PIECES][g_APART];
         for (int i = 0; i < pieces; i++) {
-            const unsigned its = bits & line->lanes[i], each = apart == 2 ? _pdep_u32(its, 0x55555555u) : its;
+            const unsigned its = bits & line->lanes[i];
+            const uint64_t each = apart > 1 ? _pdep_u64(its, spread) : its;
             from[i] = p + taps->at[tap] + line->at[i];
-            lanes[i] = (g_Lanes)each;
-            behind[i] = (g_Lanes)(each >> g_VL % 32);
+            for (int x = 0; x < apart; x++) lanes[i][x] = (g_Lanes)(each >> g_VL * x & ((1u << g_VL) - 1));
         }
         for (int64_t q = 0, n = taps->rows[tap], at = 0; q < n; q++, at += taps->step, o += width) {
             g_V x = {0};
-            for (int i = 0; i < pieces && apart == 1; i++) x = (g_V)g_MM(mask_loadu)(x, lanes[i], from[i] + at);
-#if g_EVEN_LOADS
-            const __m512i even = g_VL == 8 ? _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14)
-                                           : _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-            for (int i = 0; i < pieces && apart == 2; i++)
-                x = g_MM(or)(x, g_MM(permutex2var)(g_MM(maskz_loadu)(lanes[i], from[i] + at), even,
-                    g_MM(maskz_loadu)(behind[i], from[i] + at + g_VL)));
+            for (int i = 0; i < pieces && apart == 1; i++) x = (g_V)g_MM(mask_loadu)(x, lanes[i][0], from[i] + at);
+#if g_SPREAD_LOADS
+            for (int i = 0; i < pieces && apart > 1; i++) {
+                const g_TI *y = from[i] + at;
+                g_V its = g_MM(permutex2var)(g_MM(maskz_loadu)(lanes[i][0], y), from_lane,
+                    g_MM(maskz_loadu)(lanes[i][1], y + g_VL));
+                if (apart > 2)
+                    its = g_MM(mask_mov)(its, second, g_MM(permutex2var)(g_MM(maskz_loadu)(lanes[i][2], y + 2 * g_VL),
+                        from_lane, g_MM(maskz_loadu)(apart > 3 ? lanes[i][g_APART - 1] : 0, y + 3 * g_VL)));
+                x = g_MM(or)(x, its);
+            }
 #endif
             g_store(o, x);
         }
     }
+}
+
+/* Picks the numbers of pieces. */
+static inline __attribute__((always_inline)) void g_pack_step(const g_TI *p, const g_Taps *taps, const g_Line *line,
+    int v, int apart, int width, g_TC *restrict o)
+{
+    line->n == 1   ? g_pack_pieces(p, taps, line, v, 1, apart, width, o)
+    : line->n == 2 ? g_pack_pieces(p, taps, line, v, 2, apart, width, o)
+    : line->n == 3 ? g_pack_pieces(p, taps, line, v, 3, apart, width, o)
+                   : g_pack_pieces(p, taps, line, v, g_PIECES, apart, width, o);
 }
 #endif
 
@@ -80,21 +104,12 @@ static inline __attribute__((always_inline)) void g_pack_vectors(const g_TI *p, 
 {
     for (int v = 0; v < width / g_VL; v++, line++, row += g_VL, o += g_VL) {
 #if g_MASKED_LOADS
-        if (line->step == 1 && line->n == 1) {
-            g_pack_pieces(p, taps, line, v, 1, 1, width, o);
-            continue;
-        }
-        if (line->step == 1) {
-            line->n == 2   ? g_pack_pieces(p, taps, line, v, 2, 1, width, o)
-            : line->n == 3 ? g_pack_pieces(p, taps, line, v, 3, 1, width, o)
-                           : g_pack_pieces(p, taps, line, v, g_PIECES, 1, width, o);
-            continue;
-        }
-        if (line->step == 2 && g_EVEN_LOADS) {
-            line->n == 1   ? g_pack_pieces(p, taps, line, v, 1, 2, width, o)
-            : line->n == 2 ? g_pack_pieces(p, taps, line, v, 2, 2, width, o)
-            : line->n == 3 ? g_pack_pieces(p, taps, line, v, 3, 2, width, o)
-                           : g_pack_pieces(p, taps, line, v, g_PIECES, 2, width, o);
+        const int step = line->step;
+        if (step == 1 || (step && g_SPREAD_LOADS)) {
+            step == 1   ? g_pack_step(p, taps, line, v, 1, width, o)
+            : step == 2 ? g_pack_step(p, taps, line, v, 2, width, o)
+            : step == 3 ? g_pack_step(p, taps, line, v, 3, width, o)
+                        : g_pack_step(p, taps, line, v, g_APART, width, o);
             continue;
         }
 #endif

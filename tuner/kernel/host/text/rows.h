@@ -29,9 +29,9 @@ static int g_rows(int digits, const int64_t *size, const int64_t *step, int64_t 
     return line;
 }
 
-/* How the rows of a vector lie in memory: in n pieces, in each of them one `step` behind the other; step 0: apart.
- * A piece has the lanes of its bits, and `at` is where lane 0 would be if it belonged to the piece. */
-enum { g_PIECES = 4 };
+/* How the rows of a vector lie in memory: in n pieces, in each of them one `step` (1 to g_APART) behind the other; step
+ * 0: otherwise. A piece has the lanes of its bits, and `at` is where lane 0 would be if it belonged to the piece. */
+enum { g_PIECES = 4, g_APART = 4 };
 typedef struct {
     int step, n;
     unsigned lanes[g_PIECES];
@@ -60,6 +60,8 @@ static void g_panel(int vectors, int64_t w, int64_t *row, unsigned *present, g_L
             if (i >= w) row[i] = 0;
             present[v] |= (unsigned)(i < w) << i;
         }
-        if (!g_pieces(row, w, 1, &line[v]) && !g_pieces(row, w, 2, &line[v])) line[v] = (g_Line){0};
+        int step = 1;
+        while (step <= g_APART && !g_pieces(row, w, step, &line[v])) step++;
+        if (step > g_APART) line[v] = (g_Line){0};
     }
 }
