@@ -1,5 +1,6 @@
-/* HostKeepB: blocks of B stay packed in local memory from one work-group of a thread to the next (text/keep_b.h).
- * Images of a batch and rows of tiles share the blocks of a filter, or of a matrix of weights. */
+/* HostKeepB: blocks of B stay packed in local memory from one work-group of a thread to the next
+ * (text/keep_b.h). Images of a batch and rows of tiles share the blocks of a filter, or of a matrix of
+ * weights. */
 #include "kernel/host/text.h"
 
 void host_keep_text(HostText *t)
