@@ -149,6 +149,16 @@ static void sum_steps(HostText *t, HostOperand o)
         }
 }
 
+/* The zero pad along which the operand's elements of a run lie, so that each of them is inside or outside of
+ * its own; -1: none. Backward weights have one: a run is a row of the output. */
+static int pad_of_run(const HostText *t, HostOperand o)
+{
+    const int32_t run = contract_run_index(t->indices, (int)o, o == HOST_A ? CONTRACT_COLUMN : CONTRACT_ROW);
+    for (int32_t pad = 0; pad < t->indices->n_pads[o]; pad++)
+        if (t->indices->pad[o][pad].sum == run) return pad;
+    return -1;
+}
+
 /* Finds the taps of the chunk (text/taps.h), and for each of the zero pads between which positions of the
  * panel's side it is inside: the number of these bounds in a list. Taps share them, for instance those of a
  * row of a filter. */
@@ -159,10 +169,10 @@ static void find_taps(HostText *t, HostOperand o)
     const Indices *x = t->indices;
     const ContractNames of = names(t);
     const IndexList *sums = &x->group[INDICES_K];
-    const int of_sums = o == HOST_A ? CONTRACT_COLUMN : CONTRACT_ROW, n = t->p->kc;
-    const Value *most = value_reg(s, "k");
-    for (int32_t pad = 0; pad < x->n_pads[o]; pad++) /* in such a run each element has bounds of its own */
-        if (x->pad[o][pad].sum == contract_run_index(x, (int)o, of_sums)) most = value_int(s, 1);
+    const int n = t->p->kc;
+    const bool single =
+        pad_of_run(t, o) >= 0 && t->p->parts == 2; /* complex elements are packed one by one */
+    const Value *most = single ? value_int(s, 1) : value_reg(s, "k");
     sizes_array(t, "size_sum", sums);
     sum_steps(t, o);
     stmt_array(s, "int64_t", "tap_rows", DIMS(n));
@@ -215,6 +225,7 @@ static void find_kept(HostText *t, HostOperand o, int vectors)
     const Expr *v = host_loop(t, "v", host_number(t, vectors), 1);
     const Value *kept = value_reg(s, "present[v]");
     for (int32_t pad = 0; pad < t->indices->n_pads[o]; pad++) {
+        if (pad == pad_of_run(t, o) && t->p->parts == 1) continue; /* @pack_runs looks at it */
         const Value *in = value_named(s, "inside_%d[tap_bounds_%d[tap] * %d + v]", pad, pad, vectors);
         kept = value_op(s, VALUE_AND, kept, in);
     }
@@ -222,6 +233,24 @@ static void find_kept(HostText *t, HostOperand o, int vectors)
              kept);
     stmt_end(s);
     stmt_end(s);
+}
+
+/* Packs a tap whose elements lie along a zero pad. */
+static void pack_runs(HostText *t, HostOperand o, int width)
+{
+    Stmts *s = &t->s;
+    ExprPool *pool = &s->pool;
+    const int pad = pad_of_run(t, o);
+    const ContractNames of = names(t);
+    const Expr *before = host_int(t, stmts_name(s, "tap_at[%d][tap]", pad + 1));
+    const Expr *first = expr_sub(pool, contract_pad_start(t->indices, (int)o, &of, pad), before);
+    const Expr *edge = expr_sub(pool, contract_pad_edge(t->indices, (int)o, &of, pad), before);
+    stmt_define(s, "@Pad", "pad",
+                value_list(s, value_named(s, "at_%d", pad), value_expr(s, first), value_expr(s, edge),
+                           value_named(s, "step_sum[%d][0]", pad + 1)));
+    stmt_call(s, "@pack_runs", value_reg(s, "from"), value_reg(s, "row"), value_reg(s, "its"),
+              value_op(s, VALUE_ADDRESS, value_reg(s, "pad"), NULL), value_int(s, width),
+              value_reg(s, "step_k"), value_reg(s, "rows"), value_reg(s, "o"));
 }
 
 /* Packs the taps one by one. */
@@ -235,8 +264,11 @@ static void pack_taps(HostText *t, HostOperand o, int width, int vectors)
     if (t->p->parts == 2) {
         pack_complex(t, o, width);
     } else {
-        stmt_call(s, "@pack_each", value_reg(s, "from"), value_reg(s, "row"), value_reg(s, "its"),
-                  value_int(s, width), value_reg(s, "step_k"), value_reg(s, "rows"), value_reg(s, "o"));
+        if (pad_of_run(t, o) >= 0)
+            pack_runs(t, o, width);
+        else
+            stmt_call(s, "@pack_each", value_reg(s, "from"), value_reg(s, "row"), value_reg(s, "its"),
+                      value_int(s, width), value_reg(s, "step_k"), value_reg(s, "rows"), value_reg(s, "o"));
         stmt_update(s, VALUE_ADD, value_reg(s, "o"),
                     value_expr(s, expr_mul_i(&s->pool, host_int(t, "rows"), width)));
     }
@@ -249,7 +281,7 @@ static void pack_panel(HostText *t, HostOperand o, int width)
     Stmts *s = &t->s;
     const int vectors = (width + t->p->vl - 1) / t->p->vl;
     find_kept(t, o, vectors);
-    if (o == HOST_B || width % t->p->vl || t->p->parts == 2) {
+    if (o == HOST_B || width % t->p->vl || t->p->parts == 2 || pad_of_run(t, o) >= 0) {
         pack_taps(t, o, width, vectors);
         return;
     }

@@ -13,6 +13,28 @@ static inline __attribute__((always_inline)) void g_pack_each(const g_TI *p, con
         for (int i = 0; i < width; i++) o[i] = kept[i / g_VL] >> i % g_VL & 1 ? g_in(p[row[i]]) : (g_TC)0;
 }
 
+/* A zero pad along which the elements of a run lie: element q of row i is inside where start <= at[i] + q * step < edge.
+ * The step is 0 or above. */
+typedef struct {
+    const int64_t *at, start, edge, step;
+} g_Pad;
+
+/* g_pack_each for such a run: row by row, because the elements of a row follow each other in memory. */
+static inline __attribute__((always_inline)) void g_pack_runs(const g_TI *p, const int64_t *row, const unsigned *kept,
+    const g_Pad *pad, int width, int64_t step, int64_t n, g_TC *restrict o)
+{
+    for (int i = 0; i < width; i++) {
+        const int64_t before = pad->start - pad->at[i], left = pad->edge - pad->at[i], each = pad->step > 0 ? pad->step : 1;
+        int64_t first = before <= 0 ? 0 : pad->step > 0 ? (before + each - 1) / each : n;
+        int64_t end = left <= 0 ? 0 : pad->step > 0 ? (left + each - 1) / each : n;
+        if (end > n) end = n;
+        if (!(kept[i / g_VL] >> i % g_VL & 1) || first > end) first = end = 0;
+        for (int64_t q = 0; q < first; q++) o[q * width + i] = (g_TC)0;
+        for (int64_t q = first; q < end; q++) o[q * width + i] = g_in(p[row[i] + q * step]);
+        for (int64_t q = end; q < n; q++) o[q * width + i] = (g_TC)0;
+    }
+}
+
 /* The elements of K that are packed: `n` taps, tap i has rows[i] rows, of which the first one is at[i] further in
  * memory and each of the others `step` further than the one before. kept[i * vectors + v]: the elements of vector v of
  * the panel that are inside the zero padding, as bits; the others are 0. */
