@@ -14,10 +14,13 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
 bin=$root/build/bin; [ -d "$bin" ] || bin=${root%/share/tuner}/bin # installed
-tuner=${TUNER:-$bin/tuner} device=${DEVICE:-cuda} arch=${ARCH:-sm_90}
+tuner=${TUNER:-$bin/tuner} device=${DEVICE:-cuda} arch=${ARCH:-sm_90} forks=
 [ -x "$tuner" ] || { echo "device_conv.sh: there is no '$tuner'" >&2; exit 2; }
 case $device in
-  host) tiles="WorkGroup: [[4, 8, 1]], ThreadTile: [[8, 4]], VectorWidth: [4], DepthU: [16, 64]" wide=;;
+  host)
+    tiles="WorkGroup: [[4, 8, 1]], DepthU: [16, 64]" wide=
+    forks="Groups: [[{ThreadTile: [8, 4], VectorWidth: 4, HostKeepB: 0}, {ThreadTile: [16, 6], VectorWidth: 8, HostKeepB: 1},
+        {ThreadTile: [32, 6], VectorWidth: 16, HostKeepB: 3}]]";; # vectors of 16 need AVX-512
   cuda) tiles="WorkGroup: [[16, 16, 1]], ThreadTile: [[4, 4]], DepthU: [16], PrefetchGlobalRead: [1], NvRing: [0], StaggerU: [0, 4]" wide=1
     ring_s="NvRing: [1], WorkGroup: [[16, 8, 1]], ThreadTile: [[8, 4]], DepthU: [8], PrefetchGlobalRead: [2], StaggerU: [0, 4]"
     ring_h="NvRing: [1], MatrixInstruction: [[16, 8, 16, 1, 1, 2, 4, 2, 2]], DepthU: [32], PrefetchGlobalRead: [3], StaggerU: [0]";;
@@ -41,6 +44,7 @@ problem() {
           - Conv: {n: 4, c: 64, k: 64, h: 28, w: 28, y: 3, x: 3, u: 1, v: 1, l: 1, j: 1, p: 1, q: 1, p_: 1, q_: 1, g: 1}
           - Conv: {n: 3, c: 32, k: 64, h: 29, w: 27, y: 3, x: 3, u: 2, v: 2, l: 1, j: 1, p: 1, q: 1, p_: 1, q_: 1, g: 1}
           - Conv: {n: 2, c: 16, k: 24, h: 20, w: 22, y: 3, x: 2, u: 1, v: 1, l: 2, j: 2, p: 2, q: 0, p_: 1, q_: 2, g: 1}
+          - Conv: {n: 2, c: 8, k: 24, h: 31, w: 43, y: 5, x: 5, u: 4, v: 3, l: 1, j: 1, p: 2, q: 2, p_: 2, q_: 2, g: 1}
           - Conv: {n: 2, c: 64, k: 32, h: 14, w: 14, y: 3, x: 3, u: 1, v: 1, l: 1, j: 1, p: 1, q: 1, p_: 1, q_: 1, g: 8}
           - Conv: {n: 5, c: 32, k: 48, h: 13, w: 17, y: 1, x: 1, u: 1, v: 1, l: 1, j: 1, p: 0, q: 0, p_: 0, q_: 0, g: 1}
 END
@@ -48,11 +52,13 @@ END
 {
   echo "GlobalParameters: {NumElementsToValidate: -1, BoundsCheck: 1, EnqueuesPerSync: 1, SyncsPerBenchmark: 1}"
   echo "BenchmarkProblems:"
-  for types in "DataType: s" "DataType: h, DestDataType: h, ComputeDataType: s, HighPrecisionAccumulate: True"; do
-    case $types in "DataType: s") ring=$ring_s;; *) ring=$ring_h;; esac
+  set -- "DataType: s" "DataType: h, DestDataType: h, ComputeDataType: s, HighPrecisionAccumulate: True"
+  [ "$device" != host ] || set -- "$@" "DataType: d"
+  for types; do
+    case $types in "DataType: h"*) ring=$ring_h;; *) ring=$ring_s;; esac
     for direction in Forward BackwardData Weights; do
       for image in NCHW NHWC CNHW CHWN; do
-        problem "$types" $direction $image "$tiles" "${wide:+GlobalReadVectorWidth: [1], VectorWidth: [1]}"
+        problem "$types" $direction $image "$tiles" "${wide:+GlobalReadVectorWidth: [1], VectorWidth: [1]}$forks"
         [ -z "$ring" ] || problem "$types" $direction $image "$ring" "GlobalReadVectorWidth: [1]"
       done
       [ -z "$ring" ] || problem "$types" $direction NHWC "$ring" "GlobalReadVectorWidth: [4]"

@@ -132,6 +132,9 @@ enum {
     STREAM_3 = 8192,
     JOIN = 16384, /* GlobalSplitUAlgorithm MultipleBufferSingleKernel */
     Z_ORDER = 32768,
+    KEEP_B = 65536, /* HostKeepB 2 */
+    STREAM_D = 131072,
+    READ_AHEAD = 262144, /* HostReadAheadA 1 */
     STREAMS = STREAM_1 | STREAM_2 | STREAM_3,
     PARTS = STREAMS | JOIN,
     GROUPS = 4 /* of persistent and stream-K kernels */

@@ -372,6 +372,9 @@ static void row_solution(const Row *w, ProblemType *pt, Solution *s)
     s->DepthU = w->du;
     s->HostRepeatM = w->rep_m, s->HostRepeatN = w->rep_n;
     s->HostPackA = w->pack_a, s->HostPackB = w->pack_b;
+    s->HostKeepB = w->flags & KEEP_B ? 2 : 0;
+    s->HostReadAheadA = (w->flags & READ_AHEAD) != 0;
+    s->HostStreamD = (w->flags & STREAM_D) != 0;
     s->GlobalSplitU = w->gsu;
     s->GlobalSplitUAlgorithm = w->flags & MULTI  ? GSUA_MULTIPLE
                                : w->flags & JOIN ? GSUA_SINGLE_KERNEL

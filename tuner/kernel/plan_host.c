@@ -127,6 +127,15 @@ static Err plan_all(HostPlan *p, const Solution *s, const Target *t, const Indic
     if (!p->pack[0] && (!s->pt->TLUA || converts || !p->direct))
         FAIL(ERR_INPUT, "HostPackA 0 needs A with contiguous columns and no conversion");
     if (!p->pack[1] && (converts || !p->direct)) FAIL(ERR_INPUT, "HostPackB 0 needs B without conversion");
+    p->prefetch_panels = s->HostReadAheadA;
+    if (p->pack[0] && p->prefetch_panels)
+        FAIL(ERR_INPUT, "HostReadAheadA %d is for A that is not packed, HostPackA is 1", p->prefetch_panels);
+    p->stream_d = s->HostStreamD;
+    if (p->stream_d && (!p->direct || converts || p->compute.type == TYPE_I))
+        FAIL(ERR_INPUT, "HostStreamD 1 needs a GEMM of S or D without conversion");
+    p->keep_b = s->HostKeepB;
+    if (!p->pack[1] && p->keep_b)
+        FAIL(ERR_INPUT, "HostKeepB %d keeps packed blocks, HostPackB is 0", p->keep_b);
     HostLocal l = host_plan_local(p);
     int64_t bytes = (l.a + l.b + l.sums) * p->compute.bytes;
     if (bytes > INT64_C(1) << 28)

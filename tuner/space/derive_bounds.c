@@ -46,6 +46,8 @@ static const Bound bounds[] = {
     {PARAM_WorkGroupMappingXCCChunk, 0, 255, false},
     {PARAM_HostRepeatM, 1, 4096, false},
     {PARAM_HostRepeatN, 1, 4096, false},
+    {PARAM_HostKeepB, 0, 1024, false},
+    {PARAM_HostReadAheadA, 0, 64, false},
     {PARAM_NvRing, -1, 1, false},
     {PARAM_NvLanesM, 0, 32, false},
     {PARAM_NvBlocks, 0, 32, false},

@@ -69,6 +69,9 @@ static bool check_parameters(Derive *d)
                     d->f->type != d->f->compute || is_complex(d->f->type) || is_16bit(d->f->type);
     if (!s->HostPackA && (converts || !d->f->tlu[0])) REJECT(d, HOST_PACK_A);
     if (!s->HostPackB && converts) REJECT(d, HOST_PACK_B);
+    if (s->HostPackA && s->HostReadAheadA) REJECT(d, HOST_READ_AHEAD_A, s->HostReadAheadA);
+    if (s->HostStreamD && converts) REJECT(d, HOST_STREAM);
+    if (!s->HostPackB && s->HostKeepB) REJECT(d, HOST_KEEP_B, s->HostKeepB);
     if (s->GlobalSplitU > 1 && s->GlobalAccumulation == GACC_NONE && is_16bit(d->f->dest))
         REJECT(d, HOST_SPLIT_HALF, s->GlobalSplitU);
     return true;
@@ -82,7 +85,8 @@ static bool check_local(Derive *d)
     int64_t nc = (int64_t)s->SubGroup1 * s->ThreadTile1, elements = 0;
     int64_t parts = is_complex(d->f->compute) ? 2 : 1;
     if (s->HostPackA) elements += (int64_t)s->SubGroup0 * s->ThreadTile0 * s->DepthU * parts;
-    if (s->HostPackB) elements += nc * s->DepthU * parts;
+    const int64_t blocks = s->HostKeepB > 0 ? s->HostKeepB : 1;
+    if (s->HostPackB) elements += nc * s->DepthU * parts * blocks;
     if (general(d))
         elements += s->MacroTile0 * nc * parts;
     else if (is_16bit(d->f->dest) || fused_any(&d->f->fused))

@@ -68,27 +68,31 @@ static void digits_array(HostText *t, const char *name, int n, const Expr *const
 /* A group without an index has one value. */
 static int n_digits(const IndexList *l) { return l->n ? l->n : 1; }
 
-static void sizes_array(HostText *t, const IndexList *l)
+static void sizes_array(HostText *t, const char *name, const IndexList *l)
 {
     const ContractNames of = names(t);
     const Expr *e[INDEX_MAX] = {host_number(t, 1)};
     for (int32_t d = 0; d < l->n; d++) e[d] = contract_extent(&of, l->v[d]);
-    digits_array(t, "size", n_digits(l), e);
+    digits_array(t, name, n_digits(l), e);
 }
 
-/* What an operand's offset grows by; pad >= 0: the position of that zero pad. */
+/* What an operand's offset grows by with an index; pad >= 0: the position of that zero pad. */
+static const Expr *digit_step(HostText *t, HostOperand o, const ContractNames *of, int32_t index, int pad)
+{
+    const Indices *x = t->indices;
+    const Expr *step = contract_index_step(x, (int)o, of, index);
+    if (pad < 0) return expr_mul_i(&t->s.pool, step, t->p->parts);
+    if (x->pad[o][pad].free != index && x->pad[o][pad].sum != index) return host_number(t, 0);
+    /* positions do not go down */
+    return index_list_has(&x->mirror[o], index) ? expr_sub(&t->s.pool, host_number(t, 0), step) : step;
+}
+
+/* The steps of a group's indices. */
 static void steps_array(HostText *t, const char *name, HostOperand o, const IndexList *l, int pad)
 {
     const ContractNames of = names(t);
-    const Indices *x = t->indices;
     const Expr *e[INDEX_MAX] = {host_number(t, 0)};
-    for (int32_t d = 0; d < l->n; d++) {
-        const bool counts = pad < 0 || x->pad[o][pad].free == l->v[d] || x->pad[o][pad].sum == l->v[d];
-        e[d] = counts ? contract_index_step(x, (int)o, &of, l->v[d]) : host_number(t, 0);
-        const bool down = pad >= 0 && index_list_has(&x->mirror[o], l->v[d]); /* positions do not go down */
-        if (down) e[d] = expr_sub(&t->s.pool, host_number(t, 0), e[d]);
-        if (pad < 0) e[d] = expr_mul_i(&t->s.pool, e[d], t->p->parts);
-    }
+    for (int32_t d = 0; d < l->n; d++) e[d] = digit_step(t, o, &of, l->v[d], pad);
     digits_array(t, name, n_digits(l), e);
 }
 
@@ -103,16 +107,6 @@ static const Value *rows_call(HostText *t, const IndexList *l, const char *steps
 
 /* ---- packing ---- */
 
-/* Offset of an element of K; the other coordinate is 0. The zero padding in front is in the matrix's
- * offset. */
-static const Expr *along(HostText *t, HostOperand o, const Expr *k)
-{
-    const Expr *zero = host_number(t, 0);
-    const ContractNames of = names(t);
-    const Expr *const coord[CONTRACT_COORDS] = {o == HOST_A ? zero : k, o == HOST_A ? k : zero, zero};
-    return expr_mul_i(&t->s.pool, contract_offset(t->indices, (int)o, &of, coord), t->p->parts);
-}
-
 /* Complex elements of the rows of a tap, real parts and imaginary parts. */
 static void pack_complex(HostText *t, HostOperand o, int width)
 {
@@ -123,7 +117,7 @@ static void pack_complex(HostText *t, HostOperand o, int width)
     const Expr *i = host_loop(t, "i", host_number(t, width), 1);
     const Expr *at = expr_add(pool, host_int(t, "row[i]"), expr_mul(pool, r, host_int(t, "step_k")));
     const Expr *v = expr_div_i(pool, i, p->vl), *lane = expr_mod(pool, i, host_number(t, p->vl));
-    const Value *bits = value_at(s, value_reg(s, "kept"), v);
+    const Value *bits = value_at(s, value_reg(s, "its"), v);
     const Value *kept =
         value_op(s, VALUE_AND, value_op(s, VALUE_SHR, bits, value_expr(s, lane)), value_int(s, 1));
     for (int part = 0; part < p->parts; part++) {
@@ -141,85 +135,163 @@ static void pack_complex(HostText *t, HostOperand o, int width)
     stmt_end(s);
 }
 
-/* Rows of K that differ in the fastest summation index alone are a tap. Tables of the taps of this chunk:
- * how many rows, where the first one is, and between which positions of the panel's side it is inside the
- * zero padding. */
+/* The steps of K's digits in an operand: of its offset (pad -1) and of the positions along its zero pads. */
+static void sum_steps(HostText *t, HostOperand o)
+{
+    Stmts *s = &t->s;
+    const ContractNames of = names(t);
+    const IndexList *sums = &t->indices->group[INDICES_K];
+    stmt_array(s, "int64_t", "step_sum", DIMS(1 + t->indices->n_pads[o], t->digits));
+    for (int pad = -1; pad < t->indices->n_pads[o]; pad++)
+        for (int d = 0; d < n_digits(sums); d++) {
+            const Expr *step = d < sums->n ? digit_step(t, o, &of, sums->v[d], pad) : host_number(t, 0);
+            stmt_set(s, value_named(s, "step_sum[%d][%d]", pad + 1, d), value_expr(s, step));
+        }
+}
+
+/* The zero pad along which the operand's elements of a run lie, so that each of them is inside or outside of
+ * its own; -1: none. Backward weights have one: a run is a row of the output. */
+static int pad_of_run(const HostText *t, HostOperand o)
+{
+    const int32_t run = contract_run_index(t->indices, (int)o, o == HOST_A ? CONTRACT_COLUMN : CONTRACT_ROW);
+    for (int32_t pad = 0; pad < t->indices->n_pads[o]; pad++)
+        if (t->indices->pad[o][pad].sum == run) return pad;
+    return -1;
+}
+
+/* Finds the taps of the chunk (text/taps.h), and for each of the zero pads between which positions of the
+ * panel's side it is inside: the number of these bounds in a list. Taps share them, for instance those of a
+ * row of a filter. */
 static void find_taps(HostText *t, HostOperand o)
 {
     Stmts *s = &t->s;
     ExprPool *pool = &s->pool;
     const Indices *x = t->indices;
     const ContractNames of = names(t);
-    const int of_sums = o == HOST_A ? CONTRACT_COLUMN : CONTRACT_ROW;
-    const Expr *left = expr_sub(pool, host_int(t, "k"), host_int(t, "q"));
+    const IndexList *sums = &x->group[INDICES_K];
     const int n = t->p->kc;
+    const bool single =
+        pad_of_run(t, o) >= 0 && t->p->parts == 2; /* complex elements are packed one by one */
+    const Value *most = single ? value_int(s, 1) : value_reg(s, "k");
+    sizes_array(t, "size_sum", sums);
+    sum_steps(t, o);
     stmt_array(s, "int64_t", "tap_rows", DIMS(n));
-    stmt_array(s, "int64_t", "tap_at", DIMS(n));
+    stmt_array(s, "int64_t", "tap_at", DIMS(1 + x->n_pads[o], n));
+    stmt_define(s, "int64_t", "taps",
+                value_call(s, "@taps", value_int(s, n_digits(sums)), value_reg(s, "size_sum"),
+                           value_int(s, 1 + x->n_pads[o]), value_reg(s, "step_sum"), value_reg(s, "k0"),
+                           value_reg(s, "k"), most, value_reg(s, "tap_rows"), value_reg(s, "tap_at")));
     for (int32_t pad = 0; pad < x->n_pads[o]; pad++) {
-        stmt_array(s, "int64_t", stmts_name(s, "tap_from_%d", pad), DIMS(n));
-        stmt_array(s, "int64_t", stmts_name(s, "tap_below_%d", pad), DIMS(n));
-    }
-    stmt_var(s, "int64_t", "taps", value_int(s, 0));
-    stmt_loop(s, (Loop){.var = "q",
-                        .type = "int64_t",
-                        .start = host_number(t, 0),
-                        .limit = host_int(t, "k"),
-                        .step_by = host_int(t, "tap_rows[taps++]")});
-    stmt_let(s, "kq", expr_add(pool, host_int(t, "k0"), host_int(t, "q")));
-    const Expr *k = coordinate(t, host_int(t, "kq"));
-    const Expr *run = contract_run(x, (int)o, &of, of_sums, k);
-    for (int32_t pad = 0; pad < x->n_pads[o]; pad++) /* in such a run each element has bounds of its own */
-        if (x->pad[o][pad].sum == contract_run_index(x, (int)o, of_sums)) run = host_number(t, 1);
-    stmt_set(s, value_reg(s, "tap_rows[taps]"), value_expr(s, expr_op(pool, EXPR_MIN, left, run)));
-    stmt_set(s, value_reg(s, "tap_at[taps]"), value_expr(s, along(t, o, k)));
-    for (int32_t pad = 0; pad < x->n_pads[o]; pad++) {
-        const Expr *of_k = contract_pad_position(x, (int)o, &of, pad, of_sums, k);
+        stmt_array(s, "int64_t", stmts_name(s, "tap_bounds_%d", pad), DIMS(n));
+        stmt_array(s, "int64_t", stmts_name(s, "from_%d", pad), DIMS(n));
+        stmt_array(s, "int64_t", stmts_name(s, "below_%d", pad), DIMS(n));
+        stmt_var(s, "int64_t", stmts_name(s, "bounds_%d", pad), value_int(s, 0));
+        host_loop(t, "tap", host_int(t, "taps"), 1);
+        const Expr *of_k = host_int(t, stmts_name(s, "tap_at[%d][tap]", pad + 1));
         const Expr *first = contract_pad_start(x, (int)o, &of, pad),
                    *edge = contract_pad_edge(x, (int)o, &of, pad);
-        stmt_set(s, value_named(s, "tap_from_%d[taps]", pad), value_expr(s, expr_sub(pool, first, of_k)));
-        stmt_set(s, value_named(s, "tap_below_%d[taps]", pad), value_expr(s, expr_sub(pool, edge, of_k)));
+        stmt_set(s, value_named(s, "tap_bounds_%d[tap]", pad),
+                 value_call(s, "@bounds", value_named(s, "from_%d", pad), value_named(s, "below_%d", pad),
+                            value_op(s, VALUE_ADDRESS, value_named(s, "bounds_%d", pad), NULL),
+                            value_expr(s, expr_sub(pool, first, of_k)),
+                            value_expr(s, expr_sub(pool, edge, of_k))));
+        stmt_end(s);
     }
+}
+
+/* The elements of a panel's vectors that are inside the bounds of a zero padding, as bits: for each of the
+ * bounds. */
+static void find_inside(HostText *t, int pad, int vectors)
+{
+    Stmts *s = &t->s;
+    const char *bits = stmts_name(s, "inside_%d", pad);
+    stmt_array(s, "unsigned", bits, DIMS(t->p->kc * vectors));
+    const Expr *b = host_loop(t, "b", host_int(t, stmts_name(s, "bounds_%d", pad)), 1);
+    const Expr *v = host_loop(t, "v", host_number(t, vectors), 1);
+    const Expr *at = expr_add(&s->pool, expr_mul_i(&s->pool, b, vectors), v);
+    stmt_set(s, value_at(s, value_reg(s, bits), at),
+             value_call(s, "@between", value_named(s, "at_%d + v * @VL", pad),
+                        value_named(s, "from_%d[b]", pad), value_named(s, "below_%d[b]", pad)));
+    stmt_end(s);
     stmt_end(s);
 }
 
-/* The vectors of a panel whose elements are there and, at this tap, inside the zero padding, as bits. */
+/* The vectors of a panel whose elements are there and inside the zero padding, as bits: for each tap. */
 static void find_kept(HostText *t, HostOperand o, int vectors)
 {
     Stmts *s = &t->s;
-    stmt_array(s, "unsigned", "kept", DIMS(vectors));
-    host_loop(t, "v", host_number(t, vectors), 1);
+    stmt_array(s, "unsigned", "kept", DIMS(t->p->kc * vectors));
+    const Expr *tap = host_loop(t, "tap", host_int(t, "taps"), 1);
+    const Expr *v = host_loop(t, "v", host_number(t, vectors), 1);
     const Value *kept = value_reg(s, "present[v]");
     for (int32_t pad = 0; pad < t->indices->n_pads[o]; pad++) {
-        const Value *in =
-            value_call(s, "@between", value_named(s, "at_%d + v * @VL", pad),
-                       value_named(s, "tap_from_%d[tap]", pad), value_named(s, "tap_below_%d[tap]", pad));
+        if (pad == pad_of_run(t, o) && t->p->parts == 1) continue; /* @pack_runs looks at it */
+        const Value *in = value_named(s, "inside_%d[tap_bounds_%d[tap] * %d + v]", pad, pad, vectors);
         kept = value_op(s, VALUE_AND, kept, in);
     }
-    stmt_set(s, value_reg(s, "kept[v]"), kept);
+    stmt_set(s, value_at(s, value_reg(s, "kept"), expr_add(&s->pool, expr_mul_i(&s->pool, tap, vectors), v)),
+             kept);
+    stmt_end(s);
     stmt_end(s);
 }
 
-static void pack_tap(HostText *t, HostOperand o, int width)
+/* Packs a tap whose elements lie along a zero pad. */
+static void pack_runs(HostText *t, HostOperand o, int width)
 {
     Stmts *s = &t->s;
-    const Value *panel[8] = {value_reg(s, "from"), value_reg(s, "row"), value_reg(s, "line"),
-                             value_reg(s, "kept"), value_int(s, width), value_reg(s, "step_k"),
-                             value_reg(s, "rows"), value_reg(s, "o")};
-    host_pointer(t, "const @TI *", "from", "p", host_int(t, "tap_at[tap]"));
+    ExprPool *pool = &s->pool;
+    const int pad = pad_of_run(t, o);
+    const ContractNames of = names(t);
+    const Expr *before = host_int(t, stmts_name(s, "tap_at[%d][tap]", pad + 1));
+    const Expr *first = expr_sub(pool, contract_pad_start(t->indices, (int)o, &of, pad), before);
+    const Expr *edge = expr_sub(pool, contract_pad_edge(t->indices, (int)o, &of, pad), before);
+    stmt_define(s, "@Pad", "pad",
+                value_list(s, value_named(s, "at_%d", pad), value_expr(s, first), value_expr(s, edge),
+                           value_named(s, "step_sum[%d][0]", pad + 1)));
+    stmt_call(s, "@pack_runs", value_reg(s, "from"), value_reg(s, "row"), value_reg(s, "its"),
+              value_op(s, VALUE_ADDRESS, value_reg(s, "pad"), NULL), value_int(s, width),
+              value_reg(s, "step_k"), value_reg(s, "rows"), value_reg(s, "o"));
+}
+
+/* Packs the taps one by one. */
+static void pack_taps(HostText *t, HostOperand o, int width, int vectors)
+{
+    Stmts *s = &t->s;
+    host_loop(t, "tap", host_int(t, "taps"), 1);
+    host_pointer(t, "const @TI *", "from", "p", host_int(t, "tap_at[0][tap]"));
     stmt_let(s, "rows", host_int(t, "tap_rows[tap]"));
-    find_kept(t, o, (width + t->p->vl - 1) / t->p->vl);
+    stmt_var(s, "const unsigned *", "its", value_named(s, "kept + tap * %d", vectors));
     if (t->p->parts == 2) {
         pack_complex(t, o, width);
+    } else {
+        if (pad_of_run(t, o) >= 0)
+            pack_runs(t, o, width);
+        else
+            stmt_call(s, "@pack_each", value_reg(s, "from"), value_reg(s, "row"), value_reg(s, "its"),
+                      value_int(s, width), value_reg(s, "step_k"), value_reg(s, "rows"), value_reg(s, "o"));
+        stmt_update(s, VALUE_ADD, value_reg(s, "o"),
+                    value_expr(s, expr_mul_i(&s->pool, host_int(t, "rows"), width)));
+    }
+    stmt_end(s);
+}
+
+/* Packs a panel: vector by vector where it has whole ones. */
+static void pack_panel(HostText *t, HostOperand o, int width)
+{
+    Stmts *s = &t->s;
+    const int vectors = (width + t->p->vl - 1) / t->p->vl;
+    find_kept(t, o, vectors);
+    if (o == HOST_B || width % t->p->vl || t->p->parts == 2 || pad_of_run(t, o) >= 0) {
+        pack_taps(t, o, width, vectors);
         return;
     }
-    if (o == HOST_A && width % t->p->vl == 0) {
-        stmt_do(s, value_call_n(s, "@pack_vectors", 8, panel));
-    } else {
-        for (int i = 2; i < 7; i++) panel[i] = panel[i + 1]; /* without line */
-        stmt_do(s, value_call_n(s, "@pack_each", 7, panel));
-    }
+    stmt_define(s, "@Taps", "all",
+                value_list(s, value_reg(s, "taps"), value_reg(s, "step_k"), value_reg(s, "tap_rows"),
+                           value_reg(s, "tap_at[0]"), value_reg(s, "kept")));
+    stmt_call(s, "@pack_vectors", value_reg(s, "p"), value_op(s, VALUE_ADDRESS, value_reg(s, "all"), NULL),
+              value_reg(s, "row"), value_reg(s, "line"), value_int(s, width), value_reg(s, "o"));
     stmt_update(s, VALUE_ADD, value_reg(s, "o"),
-                value_expr(s, expr_mul_i(&s->pool, host_int(t, "rows"), width)));
+                value_expr(s, expr_mul_i(&s->pool, host_int(t, "k"), width)));
 }
 
 /* Offsets of a panel's rows, and their positions in zero padding. */
@@ -237,6 +309,7 @@ static void panel_rows(HostText *t, HostOperand o, const IndexList *side, int ve
         const char *at = stmts_name(s, "at_%d", pad);
         stmt_var(s, "int64_t", stmts_name(s, "%s[%d]", at, n), value_named(s, "{0}"));
         stmt_do(s, rows_call(t, side, stmts_name(s, "pad_%d", pad), "first", "w", at));
+        find_inside(t, pad, vectors);
     }
 }
 
@@ -257,7 +330,7 @@ static void pack(HostText *t, HostOperand o)
                                             {"int64_t", "k"}, {"@TC *restrict", "o"})});
     host_dims_open(t);
     HOST_UNUSED(t, "x");
-    sizes_array(t, side);
+    sizes_array(t, "size", side);
     steps_array(t, "step", o, side, -1);
     for (int32_t pad = 0; pad < t->indices->n_pads[o]; pad++)
         steps_array(t, stmts_name(s, "pad_%d", pad), o, side, pad);
@@ -269,9 +342,7 @@ static void pack(HostText *t, HostOperand o)
     stmt_let(s, "w", expr_op(pool, EXPR_MIN, left, host_number(t, width)));
     panel_rows(t, o, side, (width + t->p->vl - 1) / t->p->vl);
     HOST_UNUSED(t, "line");
-    host_loop(t, "tap", host_int(t, "taps"), 1);
-    pack_tap(t, o, width);
-    stmt_end(s);
+    pack_panel(t, o, width);
     stmt_end(s);
     stmt_end(s);
 }
@@ -280,18 +351,22 @@ void host_dims_packs(HostText *t)
 {
     Stmts *s = &t->s;
     const HostPlan *p = t->p;
-    int digits = 1;
+    enum { RUN_PART = 32 }; /* 16 KiB of filter elements of 3x3 for 12 columns */
+    t->digits = 1;
     for (int g = 0; g < INDICES_GROUPS; g++)
-        if (t->indices->group[g].n > digits) digits = t->indices->group[g].n;
+        if (t->indices->group[g].n > t->digits) t->digits = t->indices->group[g].n;
     stmt_gap(s);
-    stmt_constant(s, "int", "@DIGITS", digits);
+    stmt_constant(s, "int", "@DIGITS", t->digits);
+    stmt_constant(s, "int", "@KC", p->kc);
+    stmt_constant(s, "int", "@RUN_PART", RUN_PART);
     stmt_file(s, "host/rows.h");
+    stmt_file(s, "host/taps.h");
     stmt_file(s, "host/between.h");
     if (p->parts == 1) {
         const bool masks = p->in.type == p->compute.type && p->level >= 4;
         if (masks) stmt_typedef(s, p->vl > 8 ? "__mmask16" : "__mmask8", "@Lanes", NULL);
         stmt_macro(s, "@MASKED_LOADS", masks ? "1" : "0");
-        stmt_macro(s, "@EVEN_LOADS", masks && p->vl * p->compute.bytes == 64 ? "1" : "0"); /* 512 bits */
+        stmt_macro(s, "@SPREAD_LOADS", masks && p->vl * p->compute.bytes == 64 ? "1" : "0"); /* 512 bits */
         stmt_file(s, "host/pack_rows.h");
     }
     pack(t, HOST_A);
@@ -347,7 +422,7 @@ void host_dims_finish(HostText *t)
                                             {"int64_t", "n"}, {"const @TC *", "ab"}, {"const @TD *", "c"},
                                             {"@TD *", "d"}, {"int64_t", "row"}, {"int64_t", "column"})});
     host_dims_open(t);
-    sizes_array(t, side);
+    sizes_array(t, "size", side);
     steps_array(t, "step_d", HOST_D, side, -1);
     stmt_array(s, "int64_t", "row_d", DIMS(t->p->mr));
     stmt_var(s, "int", "line", rows_call(t, side, "step_d", "row", "m", "row_d"));

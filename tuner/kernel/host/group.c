@@ -82,7 +82,7 @@ static void load_dims(HostText *t, bool b)
     const Expr *from = expr_add(&s->pool, host_int(t, b ? "n1" : "m1"), host_int(t, b ? "n0" : "m0"));
     stmt_call(s, b ? "@pack_b" : "@pack_a", value_reg(s, "g"), value_reg(s, b ? "B" : "A"),
               value_expr(s, from), value_reg(s, b ? "nc" : "mc"), value_reg(s, "k0"), value_reg(s, "kc"),
-              value_reg(s, b ? "lb" : "la"));
+              value_reg(s, b ? host_keep_buffer(t) : "la"));
 }
 
 /* Packs a block of A or B into its buffer. */
@@ -90,16 +90,18 @@ static void load_local(HostText *t, const Op *o)
 {
     Stmts *s = &t->s;
     const Expr *k0 = host_int(t, "k0");
-    if (t->indices) {
-        load_dims(t, t->program->tile[o->tile[0]].operand == 'B');
-        return;
-    }
-    if (t->program->tile[o->tile[0]].operand == 'B')
+    const bool b = t->program->tile[o->tile[0]].operand == 'B', keeps = b && t->p->keep_b;
+    if (keeps) host_keep_open(t);
+    if (t->indices)
+        load_dims(t, b);
+    else if (b)
         stmt_call(s, "@pack_b", host_plus(t, "B", host_address_k(t, HOST_B, "g->ldb", host_int(t, "n0"), k0)),
-                  value_reg(s, "g->ldb"), value_reg(s, "nc"), value_reg(s, "kc"), value_reg(s, "lb"));
+                  value_reg(s, "g->ldb"), value_reg(s, "nc"), value_reg(s, "kc"),
+                  value_reg(s, host_keep_buffer(t)));
     else
         stmt_call(s, "@pack_a", host_plus(t, "A", host_address_k(t, HOST_A, "g->lda", host_int(t, "m0"), k0)),
                   value_reg(s, "g->lda"), value_reg(s, "mc"), value_reg(s, "kc"), value_reg(s, "la"));
+    if (keeps) stmt_end(s);
 }
 
 /* Row and column of D where the register tile begins, in the work-group's tile. */
@@ -138,7 +140,7 @@ static void stripes(HostText *t)
     if (!p->pack[0]) a = host_address_k(t, HOST_A, "g->lda", tile_row(t), k0);
     if (!p->pack[1]) b = host_address_k(t, HOST_B, "g->ldb", tile_column(t), k0);
     host_pointer(t, "const @TC *", "ap", p->pack[0] ? "la" : "A", a);
-    host_pointer(t, "const @TC *", "bp", p->pack[1] ? "lb" : "B", b);
+    host_pointer(t, "const @TC *", "bp", p->pack[1] ? host_keep_buffer(t) : "B", b);
 }
 
 /* Returns the place in local memory of a register tile's sums, which are kept there between chunks of K. */
@@ -554,11 +556,20 @@ static void parts_text(HostText *t)
     stmt_file(s, "host/parts.h");
 }
 
+/* Ends the exported function. Stores past the caches are ordered before those by which the thread says that
+ * it is done. */
+static void close_kernel(HostText *t)
+{
+    if (t->p->stream_d) stmt_call(&t->s, "_mm_sfence");
+    stmt_end(&t->s);
+}
+
 void host_groups(HostText *t, Str symbol)
 {
     Stmts *s = &t->s;
     const Walk *w = &t->program->walk;
     HostLocal l = host_plan_local(t->p);
+    host_keep_text(t);
     group_function(t);
     parts_text(t);
     host_open_kernel(t, symbol, (l.a + l.b + l.sums) * t->p->compute.bytes);
@@ -567,9 +578,10 @@ void host_groups(HostText *t, Str symbol)
     stmt_var(s, "@TC *", "la", value_reg(s, "local"));
     host_pointer(t, "@TC *", "lb", "la", host_number(t, l.a));
     host_pointer(t, "@TC *", "sums", "lb", host_number(t, l.b));
+    if (t->p->keep_b) stmt_call(s, "@keep_none", value_reg(s, "lb"));
     if (w->persistent || t->p->joins) {
         w->stream_k ? walk_stream_k(t) : w->persistent ? walk_persistent(t) : walk_parts(t);
-        stmt_end(s);
+        close_kernel(t);
         return;
     }
     const Expr *rows = expr_div_i(&s->pool, expr_var(&s->pool, "grid[1]", 0, 0, UINT32_MAX), t->p->gsu);
@@ -577,5 +589,5 @@ void host_groups(HostText *t, Str symbol)
     stmt_define(s, "uint32_t", "tiles1", value_expr(s, rows));
     HOST_UNUSED(t, "tiles1");
     walk_ids_of_thread(t);
-    stmt_end(s);
+    close_kernel(t);
 }

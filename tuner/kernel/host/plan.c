@@ -3,11 +3,15 @@
 
 static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
+int64_t host_plan_block_b(const HostPlan *p) { return round_up((int64_t)p->nc * p->kc * p->parts, 64); }
+
 HostLocal host_plan_local(const HostPlan *p)
 {
     HostLocal l = {0, 0, 0};
     if (p->pack[0]) l.a = round_up((int64_t)p->mc * p->kc * p->parts, 64);
-    if (p->pack[1]) l.b = round_up((int64_t)p->nc * p->kc * p->parts, 64);
+    if (p->pack[1]) l.b = host_plan_block_b(p);
+    if (p->keep_b)
+        l.b = p->keep_b * l.b + round_up((int64_t)p->keep_b * HOST_KEPT_BYTES / p->compute.bytes, 64);
     if (!p->direct) l.sums = (int64_t)p->mr * p->nr * p->parts;
     if (host_plan_keeps_sums(p)) l.sums = (int64_t)p->mt0 * p->nc * p->parts;
     return l;

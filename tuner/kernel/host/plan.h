@@ -32,12 +32,15 @@ struct HostPlan {
     bool direct;        /* registers are stored straight to D: out is compute and not complex */
     int vl, mv, mr, nr; /* vector elements; register tile of mr = mv * vl rows, nr columns */
     int lsu, unroll, prefetch_local, prefetch_global;
+    int prefetch_panels; /* of A where it is not packed: by how many panels a tile prefetches ahead; 0: not */
     int mc, nc, kc, mt0, mt1; /* blocks, macro tile */
+    int keep_b; /* packed blocks of B that stay in local memory from one work-group to the next; 0: none do */
     int gsu;
     bool gsu_multiple;
     bool joins; /* a tile's parts are added up by the last one: StreamK, MultipleBufferSingleKernel */
     bool stagger_argument; /* the unused argument of StaggerU stands in front of others that are read */
     bool workspace;        /* d and c are the workspace: never arrays of pointers */
+    bool stream_d;         /* whole vectors of D are stored past the caches */
     bool edges;            /* false: M and N are multiples of the register tile */
     const Op *epilogue;    /* the ops behind the loop over k, behind host_epilogue_read */
 };
@@ -64,7 +67,11 @@ Epilogue host_epilogue(const HostPlan *p);
 Err host_epilogue_read(Program *p, const char *name);
 /* Finds the innermost loop over k, which multiplies register tiles; NULL: there is none. */
 const Op *host_lane_loop(const Op *list);
-/* Elements (compute type parts) of the local buffers. */
+/* HostKeepB, and the bytes of the record of a packed block (text/keep_b.h). */
+enum { HOST_KEEP_MOST = 1024, HOST_KEPT_BYTES = 64 };
+/* Elements (compute type parts) of a packed block of B. */
+int64_t host_plan_block_b(const HostPlan *p);
+/* Elements (compute type parts) of the local buffers. The records of kept blocks stand behind the blocks. */
 typedef struct {
     int64_t a, b, sums;
 } HostLocal;

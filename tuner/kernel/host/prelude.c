@@ -65,6 +65,7 @@ static void vectors(HostText *t)
     stmt_constant(s, "int", "@VL", p->vl);
     stmt_file(s, "host/vector.h");
     stmt_file(s, p->level >= 3 && !is_int ? "host/fma_mm.h" : "host/fma.h");
+    if (p->stream_d) stmt_file(s, "host/stream.h");
     if (!p->direct) return;
     if (p->level >= 4) {
         stmt_typedef(s, is_int ? stmts_name(s, "__m%di", bits) : "@V", "@M", NULL);

@@ -19,6 +19,7 @@ typedef struct {
     int contiguous[4];      /* the coordinate of each, 0 its rows or 1 its columns, along which memory runs */
     Stmts s;
     int64_t at; /* of the next kernel argument */
+    int digits; /* of a contraction: indices of its group that has most, at least 1 */
 } HostText;
 
 /* Reads the operands' views. ERR_INPUT names one that host kernels cannot address. */
@@ -83,6 +84,15 @@ void host_dims_finish(HostText *t);
 const Expr *host_dims_matrix(HostText *t, HostOperand o, const char *z);
 /* Makes `x`, a pointer to the dims, of g. */
 void host_dims_open(HostText *t);
+
+/* ---- blocks of B that stay packed: keep.c ---- */
+
+/* Emits @keep_b and what it needs, where the plan keeps blocks. */
+void host_keep_text(HostText *t);
+/* Returns the name of the present packed block of B in the text. */
+const char *host_keep_buffer(const HostText *t);
+/* Emits the search for the present block, and opens the statements for when it is not packed yet. */
+void host_keep_open(HostText *t);
 
 /* ---- parts of the text ---- */
 

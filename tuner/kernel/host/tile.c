@@ -144,10 +144,26 @@ static void advance(const Shape *x, int n)
         move(t, column_pointer(t, j), address_b(t, 0, 0, n));
 }
 
+/* Prefetches step k of a later panel of A to the second-level cache: no prefetcher of the processor follows
+ * steps of K that are far apart in memory, and the panel's first tile would wait for each of them. */
+static void prefetch_panel(const Shape *x, int k)
+{
+    enum { TO_READ = 0, SECOND_LEVEL = 2 };
+    HostText *t = x->t;
+    Stmts *s = &t->s;
+    const HostPlan *p = t->p;
+    for (int i = 0; i < p->mr; i += 64 / p->compute.bytes) {
+        const Expr *at = address_a(t, i + p->prefetch_panels * p->mr, 0, k);
+        stmt_call(s, "__builtin_prefetch", host_plus(t, "a", at), value_int(s, TO_READ),
+                  value_int(s, SECOND_LEVEL));
+    }
+}
+
 static void prefetch_a(const Shape *x, int k)
 {
     HostText *t = x->t;
     const HostPlan *p = t->p;
+    if (p->prefetch_panels && !x->masked) prefetch_panel(x, k);
     if (!x->distance) return;
     const int line = 64 / p->compute.bytes, row = x->mv * p->vl * p->parts;
     for (int i = 0; i < row; i += line)
@@ -226,7 +242,7 @@ static void store_vector(const Shape *x, int i, int j, const Value *v)
     if (x->masked && i == x->mv - 1)
         stmt_call(s, "@store_n", to, v, value_reg(s, "w"));
     else
-        stmt_call(s, "@store", to, v);
+        stmt_call(s, x->t->p->stream_d ? "@stream" : "@store", to, v);
 }
 
 /* The ops of the epilogue on a vector of sums. Those are of D's type, so that nothing is converted. */
