@@ -59,6 +59,8 @@ typedef struct {
 typedef struct {
     /* The distance of the table ("Ratio"); s NULL: Tensile's default. */
     Str (*distance)(void *ctx, Str data);
+    /* True for a solution that the logic keeps though it wins no size. */
+    bool (*keeps)(void *ctx, const AnalyzeColumn *c);
     /* The numbers of the solution's key PerformanceModel; n 0: none. */
     Err (*numbers)(void *ctx, Arena *a, const AnalyzeColumn *of, const double **out, size_t *n);
     /* Rows for sizes that were not measured; kept: the solutions of the logic. */

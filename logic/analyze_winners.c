@@ -275,6 +275,17 @@ static Err drop_unimportant(Analysis *an, const bool *exact)
     return ERR_OK;
 }
 
+/* Solutions for sizes that nobody measured. */
+static void keep_for_others(Analysis *an)
+{
+    const AnalyzeModel *m = &an->o->model;
+    for (size_t g = 0; m->keeps && g < an->n_groups; g++)
+        for (size_t c = 0; c < an->group[g].bench.n_solutions; c++) {
+            const AnalyzeColumn column = {an->group[g].stem, c};
+            if (m->keeps(m->ctx, &column)) an->keep[an->group[g].merged[c]] = true;
+        }
+}
+
 Err analysis_select(Analysis *an)
 {
     bool *exact = ARENA_ARRAY(an->a, an->n_solutions, bool);
@@ -282,7 +293,9 @@ Err analysis_select(Analysis *an)
     for (size_t i = 0; i < an->winner.n; i++) exact[an->winner.v[i].solution] = true;
     if (an->o->solution_selection_alg == 0) {
         memset(an->keep, true, an->n_solutions * sizeof *an->keep);
-        return drop_unimportant(an, exact);
+        TRY(drop_unimportant(an, exact));
+        keep_for_others(an);
+        return ERR_OK;
     }
     memcpy(an->keep, exact, an->n_solutions * sizeof *exact);
     for (size_t g = 0; !an->o->expand_ranges && g < an->n_groups; g++) {
@@ -300,5 +313,6 @@ Err analysis_select(Analysis *an)
             if (column >= 0) an->keep[group->merged[column]] = true;
         }
     }
+    keep_for_others(an);
     return ERR_OK;
 }

@@ -24,7 +24,7 @@ allowed() {
     tuner*) echo "base/ fmt/ problem/ index/ space/ kernel/ build/ measure/ logic/ createlib/ client/events.h client/answer.h report/ workload/ run/" ;;
     client/runtime) echo "base/ fmt/ problem/ index/ client/runtime/" ;;
     client/bench) echo "base/ fmt/ problem/ measure/stats.h measure/busy.h workload/workload.h client/" ;;
-    client*) echo "base/ fmt/ problem/ measure/stats.h client/" ;;
+    client*) echo "base/ fmt/ problem/ measure/stats.h measure/level.h client/" ;;
     logic) echo "base/ fmt/ problem/ index/ space/ workload/workload.h logic/" ;;
     createlib) echo "base/ fmt/ problem/ index/ space/ kernel/ build/ logic/ createlib/" ;;
     *) echo "" ;;

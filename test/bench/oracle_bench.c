@@ -175,7 +175,7 @@ static Err model_print(Oracle *x)
 {
     static const ModelWay ways[] = {MODEL_WAY_TYPICAL, MODEL_WAY_FITTED, MODEL_WAY_RESIDUAL};
     ModelQuality q[MODEL_WAYS];
-    TRY(model_cross_validate(&x->a, x->pt, &x->m, &x->device, FOLDS, q));
+    TRY(model_cross_validate(&x->a, x->pt, &x->m, &x->device, (ModelFolds){FOLDS, 0}, q));
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         printf("search, %s: first choice %.3f of the best on sizes left out (mean of %zu), Spearman %.2f, "
                "99%% within the first %.0f\n",

@@ -115,7 +115,7 @@ static void choices_improve(void **state)
     arena_init(&a, 0);
     made_matrix(&a, &m, &d, &truth);
     m.seconds[3] = 0; /* a kernel that failed on a size */
-    assert_ok(model_cross_validate(&a, &pt, &m, &d, 5, q));
+    assert_ok(model_cross_validate(&a, &pt, &m, &d, (ModelFolds){5, 0}, q));
     for (int w = 0; w < MODEL_WAYS; w++) {
         assert_int_equal(q[w].n, N_SIZES);
         assert_true(q[w].share > 0 && q[w].share <= 1 && q[w].mean_lo <= q[w].mean &&

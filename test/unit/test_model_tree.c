@@ -89,7 +89,7 @@ static void judge(Arena *a, const ModelMatrix *m, ModelQuality q[MODEL_WAYS])
 {
     ModelDevice d;
     device_of(&d);
-    assert_ok(model_cross_validate(a, NULL, m, &d, 5, q));
+    assert_ok(model_cross_validate(a, NULL, m, &d, (ModelFolds){5, 0}, q));
     assert_int_equal(q[MODEL_WAY_TREE].n, m->n_sizes);
 }
 

@@ -27,7 +27,7 @@ typedef struct {
 } Entry;
 
 typedef struct {
-    size_t first, n; /* its entries */
+    size_t first, n;          /* its entries */
     double pace, gap, spread; /* gap: of launches; 0: none */
     bool known;
 } Round;
@@ -44,10 +44,10 @@ typedef struct {
     size_t n_entries;
     Round *round;
     size_t n_rounds;
-    double *log_ns; /* of each runner; NAN: not known yet */
-    size_t *in;     /* of each runner: its rounds */
+    double *log_ns;         /* of each runner; NAN: not known yet */
+    size_t *in;             /* of each runner: its rounds */
     size_t *first, *filled; /* of each runner: its part of `some` */
-    Weighted *some; /* scratch for all entries */
+    Weighted *some;         /* scratch for all entries */
 } Leveling;
 
 static bool is_result(const LevelRunner *r) { return r->ns > 0 && r->n > 0; }

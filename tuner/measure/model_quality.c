@@ -16,9 +16,8 @@ enum { BOOTSTRAP = 400, FIT_SAMPLES = 8000 };
 const char *model_way_name(ModelWay w)
 {
     static const char *const names[] = {
-        "model, data sheet", "model, fitted", "model, residuals", "Ratio",       "Manhattan",
-        "Euclidean",         "JSD",           "DecisionTree",     "Ratio, rows", "Manhattan, rows",
-        "Euclidean, rows",   "JSD, rows"};
+        "model, data sheet", "model, fitted", "model, residuals", "Ratio",      "Manhattan",
+        "Euclidean",         "JSD",           "DecisionTree",     "Ratio, rows"};
     return names[w];
 }
 
@@ -123,13 +122,20 @@ typedef struct {
     const ModelDevice *d;
     const ModelRates *rates; /* NULL: by the selector */
     const ModelSelector *selector;
+    const bool *usable; /* kernels of the library */
     Pair *pair;
 } Chooser;
 
+/* The kernels that can be chosen for a size. */
+typedef struct {
+    const double *seconds;
+    const bool *usable;
+} Ask;
+
 static bool can_run(void *ctx, size_t k)
 {
-    const double *seconds = ctx;
-    return seconds[k] > 0;
+    const Ask *q = ctx;
+    return q->usable[k] && q->seconds[k] > 0;
 }
 
 static void judge(const Chooser *c, size_t z, ModelQuality *q)
@@ -148,10 +154,10 @@ static void judge(const Chooser *c, size_t z, ModelQuality *q)
         if (n == 0 || t < first) first = t, q->loss[z] = seconds[k] / best - 1;
         c->pair[n++] = (Pair){t, seconds[k]};
     }
-    if (!c->rates) { /* as libtuner chooses: among the winners of the nearest points */
-        ModelMatrix one = *m;
-        size_t k = model_choose(c->selector, &one.size[z], can_run, (void *)(uintptr_t)seconds, &first);
-        if (k != SIZE_MAX) q->loss[z] = seconds[k] / best - 1;
+    if (!c->rates) { /* as libtuner chooses */
+        Ask ask = {seconds, c->usable};
+        size_t k = model_choose(c->selector, &m->size[z], can_run, &ask, &first);
+        q->loss[z] = k == SIZE_MAX ? (double)NAN : seconds[k] / best - 1;
     }
     q->spearman += spearman(c->pair, n, &first_99);
     q->first_99 += first_99;
@@ -187,12 +193,12 @@ static void judge_choice(const ModelMatrix *m, size_t z, size_t chosen, ModelQua
 /* ---- cross-validation ---- */
 
 /* Sizes with the same M and N, which teach each other most, are in one fold. */
-static int fold_of(const ModelSize *z, int n_folds)
+static int fold_of(const ModelSize *z, ModelFolds f)
 {
     uint64_t h =
         (uint64_t)z->m * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)z->n * UINT64_C(0xbf58476d1ce4e5b9);
-    h = (h ^ h >> 31) * UINT64_C(0x94d049bb133111eb);
-    return (int)((h >> 33) % (uint64_t)n_folds);
+    h = (h ^ h >> 31 ^ f.seed * UINT64_C(0xd6e8feb86659fd93)) * UINT64_C(0x94d049bb133111eb);
+    return (int)((h >> 33) % (uint64_t)f.n);
 }
 
 /* Judging takes time by the square of the number of sizes: of more than JUDGED_MAX, an even sample is judged.
@@ -204,34 +210,58 @@ static bool is_judged(size_t z, size_t n)
     return n <= JUDGED_MAX || z * JUDGED_MAX / n != (z + 1) * JUDGED_MAX / n;
 }
 
-/* The nearest rows' choices by the four distances, of the table alone and with predicted rows. */
-static Err tables_judge(Arena *a, ModelTable *t, const ModelSelector *s, ModelQuality q[MODEL_WAYS])
+static void table_judge(const ModelTable *t, ModelWay way, ModelQuality *q)
 {
     const ModelMatrix *m = t->m;
-    for (int d = 0; d <= MODEL_WAY_JSD - MODEL_WAY_RATIO; d++)
-        for (int rows = 0; rows <= (t->pt != NULL); rows++) {
-            const ModelWay way = (ModelWay)(MODEL_WAY_RATIO + d);
-            t->n_more = 0;
-            if (rows) TRY(model_table_predict(a, t, way, s));
-            for (size_t z = 0; z < m->n_sizes; z++) {
-                if (!t->out[z] || !is_judged(z, m->n_sizes)) continue;
-                const size_t k = model_table_nearest(t, way, &m->size[z], &m->seconds[z * m->n_kernels]);
-                judge_choice(m, z, k, &q[rows ? (int)MODEL_WAY_RATIO_ROWS + d : (int)way]);
-            }
-        }
-    t->n_more = 0;
+    for (size_t z = 0; z < m->n_sizes; z++)
+        if (t->out[z] && is_judged(z, m->n_sizes))
+            judge_choice(m, z, model_table_nearest(t, way, &m->size[z], &m->seconds[z * m->n_kernels]), q);
+}
+
+/* The nearest rows' choices by the four distances, and with predicted rows. s: over usable kernels. */
+static Err tables_judge(Arena *a, ModelTable *t, const ModelSelector *s, const bool *usable,
+                        ModelQuality q[MODEL_WAYS])
+{
+    for (int way = MODEL_WAY_RATIO; way <= MODEL_WAY_JSD; way++) table_judge(t, (ModelWay)way, &q[way]);
+    if (!t->pt) return ERR_OK;
+    ModelTable more = *t;
+    more.usable = usable;
+    TRY(model_table_predict(a, &more, 1, s));
+    table_judge(&more, MODEL_WAY_RATIO, &q[MODEL_WAY_RATIO_ROWS]);
     return ERR_OK;
+}
+
+/* The kernels that a library of the fold's other sizes keeps; s: over all kernels. */
+static Err library_kernels(Arena *a, const ModelTable *t, const ModelSelector *s, bool *keep)
+{
+    for (size_t k = 0; k < t->m->n_kernels; k++) keep[k] = !t->pt;
+    if (!t->pt) return ERR_OK;
+    for (size_t z = 0; z < t->m->n_sizes; z++)
+        if (t->row[z] != SIZE_MAX) keep[t->row[z]] = true;
+    return model_range_keep(a, t->pt, t->m, t->out, s, keep);
+}
+
+/* A selector over some of the kernels. */
+static Err selector_of_some(Arena *a, const ModelMatrix *m, const bool *out, const ModelDevice *d,
+                            const ModelRates r[MODEL_CLASSES], const bool *usable, ModelSelector *s)
+{
+    ModelMatrix some = *m;
+    TRY_ALLOC(some.known = ARENA_ARRAY(a, m->n_kernels + 1, bool));
+    for (size_t k = 0; k < m->n_kernels; k++) some.known[k] = m->known[k] && usable[k];
+    return model_selector_of(a, &some, out, d, r, s);
 }
 
 static Err validate_fold(Arena *a, const ProblemType *pt, const ModelMatrix *m, const ModelDevice *d,
                          const bool *out, ModelQuality q[MODEL_WAYS])
 {
     ModelRates typical[MODEL_CLASSES], fitted[MODEL_CLASSES];
-    ModelSelector s;
+    ModelSelector s, library;
     Pair *pair = ARENA_ARRAY(a, m->n_kernels + 1, Pair);
     ModelTree *tree = ARENA_NEW(a, ModelTree);
+    bool *usable = ARENA_ARRAY(a, m->n_kernels + 1, bool);
     TRY_ALLOC(pair);
     TRY_ALLOC(tree);
+    TRY_ALLOC(usable);
     model_rates_typical(typical);
     model_rates_typical(fitted);
     TRY(model_fit_matrix(m, out, d, fitted, NULL));
@@ -239,8 +269,12 @@ static Err validate_fold(Arena *a, const ProblemType *pt, const ModelMatrix *m, 
     TRY(model_tree_train(m, out, NULL, &s, d, tree));
     ModelTable table = {.pt = pt, .m = m, .out = out};
     TRY(model_table_make(a, &table));
-    TRY(tables_judge(a, &table, &s, q));
-    const Chooser by[] = {{m, d, typical, NULL, pair}, {m, d, fitted, NULL, pair}, {m, d, NULL, &s, pair}};
+    TRY(library_kernels(a, &table, &s, usable));
+    TRY(selector_of_some(a, m, out, d, fitted, usable, &library));
+    TRY(tables_judge(a, &table, &library, usable, q));
+    const Chooser by[] = {{m, d, typical, NULL, usable, pair},
+                          {m, d, fitted, NULL, usable, pair},
+                          {m, d, NULL, &s, usable, pair}};
     for (size_t z = 0; z < m->n_sizes; z++) {
         if (!out[z] || !is_judged(z, m->n_sizes)) continue;
         for (int w = 0; w < 3; w++) judge(&by[w], z, &q[w]);
@@ -254,7 +288,7 @@ static Err validate_fold(Arena *a, const ProblemType *pt, const ModelMatrix *m, 
 }
 
 Err model_cross_validate(Arena *a, const ProblemType *pt, const ModelMatrix *m, const ModelDevice *d,
-                         int n_folds, ModelQuality q[MODEL_WAYS])
+                         ModelFolds folds, ModelQuality q[MODEL_WAYS])
 {
     bool *out = ARENA_ARRAY(a, m->n_sizes + 1, bool);
     TRY_ALLOC(out);
@@ -263,11 +297,17 @@ Err model_cross_validate(Arena *a, const ProblemType *pt, const ModelMatrix *m, 
         TRY_ALLOC(q[w].loss);
         for (size_t z = 0; z < m->n_sizes; z++) q[w].loss[z] = (double)NAN;
     }
-    for (int f = 0; f < n_folds; f++) {
+    Arena scratch;
+    arena_init(&scratch, 0);
+    Err e = 0;
+    for (int f = 0; !e && f < folds.n; f++) {
         size_t n_out = 0;
-        for (size_t z = 0; z < m->n_sizes; z++) n_out += out[z] = fold_of(&m->size[z], n_folds) == f;
-        if (n_out && n_out < m->n_sizes) TRY(validate_fold(a, pt, m, d, out, q));
+        for (size_t z = 0; z < m->n_sizes; z++) n_out += out[z] = fold_of(&m->size[z], folds) == f;
+        if (n_out && n_out < m->n_sizes) e = validate_fold(&scratch, pt, m, d, out, q);
+        arena_reset(&scratch);
     }
+    arena_fini(&scratch);
+    TRY(e);
     for (int w = 0; w < MODEL_WAYS; w++) {
         bool ranks = w <= MODEL_WAY_RESIDUAL && q[w].n;
         q[w].spearman = ranks ? q[w].spearman / (double)q[w].n : (double)NAN;

@@ -18,10 +18,7 @@ typedef enum {
     MODEL_WAY_EUCLIDEAN,
     MODEL_WAY_JSD,
     MODEL_WAY_TREE,
-    MODEL_WAY_RATIO_ROWS, /* the distances again, in a table with predicted rows */
-    MODEL_WAY_MANHATTAN_ROWS,
-    MODEL_WAY_EUCLIDEAN_ROWS,
-    MODEL_WAY_JSD_ROWS,
+    MODEL_WAY_RATIO_ROWS, /* Ratio in a table with predicted rows */
     MODEL_WAYS
 } ModelWay;
 const char *model_way_name(ModelWay w);
@@ -48,10 +45,17 @@ Err model_selector_of(Arena *a, const ModelMatrix *m, const bool *out, const Mod
 /* Tensile's distance of two sizes; w: MODEL_WAY_RATIO to MODEL_WAY_JSD. */
 double model_distance_by(ModelWay w, const ModelSize *a, const ModelSize *b);
 
-/* All ways on sizes that the fold had not seen. Sizes that differ only in one dimension stay in one fold. pt
- * NULL: without predicted rows. */
+/* How sizes are dealt into folds; other seeds give other folds. */
+typedef struct {
+    int n;
+    uint64_t seed;
+} ModelFolds;
+
+/* All ways on sizes that the fold had not seen. Sizes that differ only in K and the batch stay in one fold.
+ * With residuals the choice is among the kernels that a library of the other sizes keeps (model_range_keep),
+ * as is that of predicted rows. pt NULL: among all kernels, and without predicted rows. */
 Err model_cross_validate(Arena *a, const ProblemType *pt, const ModelMatrix *m, const ModelDevice *d,
-                         int n_folds, ModelQuality q[MODEL_WAYS]);
+                         ModelFolds folds, ModelQuality q[MODEL_WAYS]);
 /* Fills in a quality from q->loss of n sizes (n_sizes, share and losses). */
 Err model_quality_finish(Arena *a, ModelQuality *q, size_t n);
 /* Whether the mean of a's losses is clearly less than that of b's: the 95% interval of the mean difference,

@@ -4,15 +4,18 @@
 #define MEASURE_MODEL_ROWS_H
 
 #include "measure/model_quality.h"
-#include "problem/sizes.h"
+#include "measure/model_range.h"
 
-/* MODEL_ROW_GAIN: what a predicted winner must gain over the nearest row's kernel for a row of its own. */
+/* MODEL_ROW_GAIN: what a predicted winner must gain over the nearest row's kernel for a row of its own.
+ * MODEL_ROW_STEPS: points to an octave of M and N of a table that is written; one that is judged has one,
+ * which loses a little more. */
 #define MODEL_ROW_GAIN 0.05
-enum { MODEL_ROWS_MAX = 1000 };
+enum { MODEL_ROWS_MAX = 8000, MODEL_ROW_STEPS = 2 };
 
 typedef struct {
     ProblemSize at;
     ModelSize size;
+    double log[3]; /* of M, N, K */
     size_t kernel;
     double seconds; /* predicted */
 } ModelRow;
@@ -22,17 +25,20 @@ typedef struct {
     const ModelMatrix *m;
     const bool *out;    /* sizes that the table does not have; NULL: it has all */
     const bool *usable; /* kernels; NULL: all */
-    size_t *row;        /* of m's sizes: the kernel; SIZE_MAX: it has no row */
-    ModelRow *more;     /* predicted rows */
+    ModelRuns runs;
+    double (*log)[3]; /* of m's sizes: M, N, K */
+    size_t *row;      /* of m's sizes: the kernel; SIZE_MAX: it has no row */
+    ModelRow *more;   /* predicted rows */
     size_t n_more;
 } ModelTable;
 
 /* Allocates row and fills it with the fastest usable kernels; no predicted rows. */
 Err model_table_make(Arena *a, ModelTable *t);
-/* The kernel of the nearest row that can run: whose time in seconds is > 0 (NULL: every kernel can).
+/* The kernel of the nearest row that can run: whose time in seconds is > 0 (NULL: that has run on a size that
+ * is aligned no better).
  * SIZE_MAX: there is none. */
 size_t model_table_nearest(const ModelTable *t, ModelWay way, const ModelSize *z, const double *seconds);
-/* Adds predicted rows, at powers of two in the range of the table's sizes; fills in more. */
-Err model_table_predict(Arena *a, ModelTable *t, ModelWay way, const ModelSelector *s);
+/* Adds predicted rows for Ratio in the range of the table's sizes (model_range_make); fills in more. */
+Err model_table_predict(Arena *a, ModelTable *t, int steps, const ModelSelector *s);
 
 #endif

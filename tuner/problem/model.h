@@ -30,12 +30,7 @@ typedef enum {
 
 /* How parts of K are added up: those of GlobalSplitU by atomic operations or in a workspace, those of
  * ClusterK in the local memory of a cluster. */
-typedef enum {
-    MODEL_SPLIT_NONE,
-    MODEL_SPLIT_ATOMIC,
-    MODEL_SPLIT_WORKSPACE,
-    MODEL_SPLIT_CLUSTER
-} ModelSplit;
+typedef enum { MODEL_SPLIT_NONE, MODEL_SPLIT_ATOMIC, MODEL_SPLIT_WORKSPACE, MODEL_SPLIT_CLUSTER } ModelSplit;
 
 /* Numbers of a kernel that do not depend on the size. All members are 4 bytes, so that files hold it as one
  * list (MODEL_KERNEL_NUMBERS). */
@@ -80,20 +75,20 @@ typedef struct {
  * matrix, engine, host), meaning. */
 #define MODEL_RATES(R)                                                                                       \
     R(math, 0.90, 0.90, 0.907, 0.85, "part of the peak rate of multiply-adds")                               \
-    R(local, 1.00, 1.00, 1.51, 0.80, "part of the bandwidth of local memory")                                \
-    R(l2, 1.00, 1.00, 1.32, 0.70, "part of the bandwidth of the L2 cache")                                   \
-    R(dram, 0.70, 0.70, 0.716, 0.60, "part of the bandwidth of DRAM")                                        \
-    R(launch_s, 2e-6, 1.5e-6, 7.3e-7, 1e-7, "seconds of a launch that does nothing")                         \
-    R(group_clocks, 1200, 1400, 536, 25, "clocks until a work-group's first load, and after its last store") \
+    R(local, 1.00, 1.44, 1.51, 0.80, "part of the bandwidth of local memory")                                \
+    R(l2, 1.00, 1.49, 1.32, 0.70, "part of the bandwidth of the L2 cache")                                   \
+    R(dram, 0.70, 0.88, 0.716, 0.60, "part of the bandwidth of DRAM")                                        \
+    R(launch_s, 2e-6, 4.8e-7, 7.3e-7, 1e-7, "seconds of a launch that does nothing")                         \
+    R(group_clocks, 1200, 1100, 536, 25, "clocks until a work-group's first load, and after its last store") \
     R(load_clocks, 500, 1600, 1900, 200, "clocks from a load to its data")                                   \
     R(step_clocks, 80, 40, 30, 0.005,                                                                        \
       "clocks of a dependent step of the main loop; host: of an element of a register tile")                 \
     R(chunk_clocks, 200, 60, 60, 4, "clocks of barriers and waits of one chunk of K")                        \
-    R(store, 0.5, 0.3, 0.32, 0.5, "part of the bandwidth that stores of D reach")                            \
+    R(store, 0.5, 0.38, 0.32, 0.5, "part of the bandwidth that stores of D reach")                           \
     R(cluster_clocks, 0, 0, 85, 0, "clocks of a chunk of K for waiting on each doubling of a cluster")       \
     R(slow, 1.2, 5, 1, 1,                                                                                    \
       "time of loads that the alignment of A or B does not allow, over a load for each access")              \
-    R(split_s, 1.5e-6, 1.5e-6, 2.9e-6, 1e-6, "seconds of the launch that adds up parts of K")                \
+    R(split_s, 1.5e-6, 3.3e-6, 2.9e-6, 1e-6, "seconds of the launch that adds up parts of K")                \
     R(power, 0.10, 0.10, 0.024, 0.05, "part of the clock that is lost when all units multiply")
 
 typedef struct {

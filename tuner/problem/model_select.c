@@ -10,8 +10,8 @@
 
 /* Distances are in octaves of M, N, K and the batch; a point that is REACH away counts exp(-1/2). A size
  * whose operands are aligned otherwise runs other code: as far as ALIGNED octaves. The mean residual counts
- * as a point that is far away. */
-static const float REACH2 = 2.2F * 2.2F, ALIGNED = 3, FAR_WEIGHT = 0.15F;
+ * as a point that is far away. Chosen on recorded times of an H200, f16 and f32 (test/README.md). */
+static const float REACH2 = 1.2F * 1.2F, ALIGNED = 3, FAR_WEIGHT = 0.15F;
 
 ModelPoint model_point(const ModelSize *z)
 {
@@ -110,38 +110,53 @@ Err model_selector_new(Arena *a, size_t n_kernels, size_t n_points, ModelSelecto
         TRY_ALLOC(s->point[i] = ARENA_ARRAY(a, vec4_padded(n_points + 1), float));
     TRY_ALLOC(s->residual = ARENA_ARRAY(a, n_points * n_kernels + 1, float));
     TRY_ALLOC(s->error = ARENA_ARRAY(a, n_points * vec4_padded(n_kernels) + 1, float));
-    TRY_ALLOC(s->known = ARENA_ARRAY(a, n_points * vec4_padded(n_kernels) + 1, float));
+    TRY_ALLOC(s->weight = ARENA_ARRAY(a, n_points * vec4_padded(n_kernels) + 1, float));
     TRY_ALLOC(s->mean = ARENA_ARRAY(a, vec4_padded(n_kernels + 1), float));
     TRY(model_least_new(a, n_kernels, &s->least));
     for (size_t i = 0; i < n_points * n_kernels; i++) s->residual[i] = NAN;
     return ERR_OK;
 }
 
+/* How far a kernel is behind the best one on a point, which is less the more it says of sizes for which the
+ * kernel is chosen. Fills in `weight` of the point. */
+static void weights_of(ModelSelector *s, size_t p)
+{
+    const float *residual = &s->residual[p * s->n_kernels];
+    float *weight = &s->weight[p * vec4_padded(s->n_kernels)], best = INFINITY;
+    for (size_t k = 0; k < s->n_kernels; k++) {
+        if (isnan(residual[k])) continue;
+        weight[k] = (float)(entry_time(&s->entry[k], &s->size[p]) * exp((double)residual[k]));
+        if (weight[k] < best) best = weight[k];
+    }
+    for (size_t k = 0; k < s->n_kernels; k++) weight[k] = weight[k] > 0 ? best / weight[k] : 0;
+}
+
 static void mean_of(ModelSelector *s, size_t k)
 {
-    float sum = 0, n = 0;
+    const size_t row = vec4_padded(s->n_kernels);
+    float sum = 0, weight = 1;
     for (size_t p = 0; p < s->n_points; p++) {
-        float e = s->residual[p * s->n_kernels + k];
-        if (!isnan(e)) sum += e, n++;
+        sum += s->error[p * row + k];
+        weight += s->weight[p * row + k];
     }
-    s->mean[k] = sum / (n + 1);
+    s->mean[k] = sum / weight;
 }
 
 void model_selector_finish(ModelSelector *s)
 {
-    for (size_t k = 0; k < s->n_kernels; k++)
-        mean_of(s, k),
-            model_least_set(s->least, k, &s->entry[k].kernel, &s->entry[k].device, &s->entry[k].rates);
-    for (size_t p = 0; p < s->n_points; p++)
-        for (size_t k = 0; k < s->n_kernels; k++) {
-            const float e = s->residual[p * s->n_kernels + k];
-            const size_t at = p * vec4_padded(s->n_kernels) + k;
-            s->error[at] = isnan(e) ? 0 : e;
-            s->known[at] = isnan(e) ? 0.0F : 1.0F;
-        }
+    const size_t row = vec4_padded(s->n_kernels);
     for (size_t p = 0; p < s->n_points; p++) {
+        weights_of(s, p);
+        for (size_t k = 0; k < s->n_kernels; k++)
+            if (s->weight[p * row + k] > 0)
+                s->error[p * row + k] = s->weight[p * row + k] * s->residual[p * s->n_kernels + k];
         const ModelPoint x = model_point(&s->size[p]);
         for (int i = 0; i < MODEL_DIMS; i++) s->point[i][p] = x.x[i];
+    }
+    for (size_t k = 0; k < s->n_kernels; k++) {
+        const ModelEntry *e = &s->entry[k];
+        mean_of(s, k);
+        model_least_set(s->least, k, &e->kernel, &e->device, &e->rates);
     }
 }
 
@@ -224,12 +239,12 @@ void model_near(const ModelSelector *s, const ModelSize *z, ModelNear *out)
 
 double model_predict(const ModelSelector *s, const ModelNear *near, size_t k, const ModelSize *z)
 {
+    const size_t row = vec4_padded(s->n_kernels);
     float sum = FAR_WEIGHT * s->mean[k], weight = FAR_WEIGHT;
     for (int i = 0; i < near->n; i++) {
-        float e = s->residual[near->point[i] * s->n_kernels + k];
-        if (isnan(e)) continue;
-        sum += near->weight[i] * e;
-        weight += near->weight[i];
+        const size_t at = near->point[i] * row + k;
+        sum += near->weight[i] * s->error[at];
+        weight += near->weight[i] * s->weight[at];
     }
     return entry_time(&s->entry[k], z) * (double)expf(sum / weight);
 }
@@ -243,7 +258,7 @@ static void expect(const ModelSelector *s, const ModelNear *near, float *out)
         for (int i = 0; i < near->n; i++) {
             const size_t at = near->point[i] * row + k;
             sum += near->weight[i] * vec4_load(&s->error[at]);
-            weight += near->weight[i] * vec4_load(&s->known[at]);
+            weight += near->weight[i] * vec4_load(&s->weight[at]);
         }
         vec4_store(&out[k], sum / weight);
     }

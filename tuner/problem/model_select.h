@@ -4,8 +4,9 @@
  * A ModelSelector has kernels and points. A point is a measured size with the residual of each kernel there,
  * log(measured / predicted), where it is known. The time of a kernel on a new size is the prediction times
  * the exponential of the mean residual of the nearest points, weighted by their distance in the logarithms
- * of M, N, K and the batch; alignments that differ count as distance. Far from all points the kernel's mean
- * residual takes over.
+ * of M, N, K and the batch, and by how close the kernel is there to the best one: what it misses on sizes
+ * for which nobody would choose it says little. Alignments that differ count as distance. Far from all points
+ * the kernel's mean residual takes over.
  */
 #ifndef PROBLEM_MODEL_SELECT_H
 #define PROBLEM_MODEL_SELECT_H
@@ -46,7 +47,7 @@ typedef struct {
 
 /* In files an entry is a list of numbers: version, device, rates, kernel, and MODEL_RESIDUAL_NUMBERS for each
  * residual. */
-enum { MODEL_VERSION = 2, MODEL_RESIDUAL_NUMBERS = 8 };
+enum { MODEL_VERSION = 3, MODEL_RESIDUAL_NUMBERS = 8 };
 enum {
     MODEL_DEVICE_NUMBERS = sizeof(ModelDevice) / sizeof(double),
     MODEL_ENTRY_NUMBERS = 1 + MODEL_DEVICE_NUMBERS + MODEL_N_RATES + MODEL_KERNEL_NUMBERS
@@ -64,8 +65,10 @@ typedef struct {
     float *residual;   /* [point * n_kernels + kernel]; NAN: not known */
     /* made by model_selector_finish */
     float *point[MODEL_DIMS]; /* of each point */
-    float *error, *known; /* as residual, rows padded: 0 and 0 where it is not known, else its value and 1 */
-    float *mean;          /* of each kernel's residuals, drawn towards 0 where they are few */
+    float *weight; /* as residual, rows padded: the time of the point's best kernel over that of the kernel;
+                    * 0: not known */
+    float *error;  /* residual times weight */
+    float *mean;   /* of each kernel's residuals, by weight, drawn towards 0 where they are few */
     struct ModelLeast *least;
 } ModelSelector;
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "measure/cover.h"
-#include "run/run.h"
+#include "run/type_model.h"
 
 enum { LINES = 20 };
 
@@ -87,7 +87,36 @@ static void cover_tell(const Run *r, const Group *g, const Cover *c, const doubl
     if (lines > LINES) notice("  and %zu more kernels", lines - LINES);
 }
 
-static Err group_cover(Run *r, Group *g, Arena *a)
+static size_t kernel_of(const TypeModel *t, const Group *g, size_t column)
+{
+    size_t k = 0;
+    while (k < t->m.n_kernels && t->kernel[k] != g->variant[g->column[column]].kernel) k++;
+    return k;
+}
+
+/* The kernels that sizes between the measured ones need beside those of the cover. */
+static Err range_add(const TypeModels *m, const Group *g, Arena *a, Cover *c)
+{
+    TypeModel *t = type_model_of(m, g);
+    size_t n = 0;
+    if (!t) return 0;
+    for (size_t k = 0; k < t->m.n_kernels; k++) t->kept[k] = false;
+    for (size_t i = 0; i < g->n_columns; i++) {
+        const size_t k = kernel_of(t, g, i);
+        if (c->kept[i] && k < t->m.n_kernels) t->kept[k] = true;
+    }
+    TRY(type_range_keep(a, t, t->kept));
+    for (size_t i = 0; i < g->n_columns; i++) {
+        const size_t k = kernel_of(t, g, i);
+        if (c->kept[i] || k == t->m.n_kernels || !t->range[k]) continue;
+        c->kept[i] = true;
+        n++;
+    }
+    if (n) notice("%.*s: %zu more kernels for sizes between these", STR_ARG(g->name), n);
+    return 0;
+}
+
+static Err group_cover(Run *r, const TypeModels *m, Group *g, Arena *a)
 {
     Cover c;
     size_t n = 0;
@@ -100,6 +129,7 @@ static Err group_cover(Run *r, Group *g, Arena *a)
                    &c));
     if (c.n_kept == 0) return 0; /* no kernel works on any size */
     cover_tell(r, g, &c, ns, a);
+    TRY(range_add(m, g, a, &c));
     for (size_t k = 0; k < g->n_columns; k++)
         if (c.kept[k]) kept[n++] = g->column[k];
     g->column = kept;
@@ -109,13 +139,16 @@ static Err group_cover(Run *r, Group *g, Arena *a)
 
 Err step_cover(Run *r)
 {
-    Arena a;
-    Err e = 0;
+    Arena a, of_models;
+    TypeModels models;
     arena_init(&a, 0);
+    arena_init(&of_models, 0);
+    Err e = type_models_fit(r, &of_models, &models);
     for (size_t i = 0; !e && i < r->n_groups; i++) {
         arena_reset(&a);
-        if (!r->group[i].skip && r->group[i].n_columns) e = group_cover(r, &r->group[i], &a);
+        if (!r->group[i].skip && r->group[i].n_columns) e = group_cover(r, &models, &r->group[i], &a);
     }
     arena_fini(&a);
+    arena_fini(&of_models);
     return e;
 }

@@ -408,6 +408,17 @@ static Err searching_init(Searching *x, Run *r)
     return 0;
 }
 
+/* A search may take hours, so it says what ends it. */
+static void limit_tell(const Searching *x)
+{
+    const bool measures_all = x->r->config->globals.SearchMethod == GLOBAL_SEARCH_EXHAUSTIVE;
+    if (x->budget > 0)
+        notice("search: ends when nothing promises a gain, or after %.4g s (TimeBudget)", x->budget);
+    else
+        notice("search: no TimeBudget: ends when %s; Ctrl-C ends it with a library of what is known",
+               measures_all ? "all candidates are measured" : "nothing promises a gain");
+}
+
 Err step_search(Run *r)
 {
     Searching x;
@@ -415,6 +426,7 @@ Err step_search(Run *r)
     globals_of_rounds(&x, run_races(r));
     for (size_t i = 0; i < x.n; i++) x.group[i].g->round = 1;
     Err e = groups_open(&x);
+    if (!e) limit_tell(&x);
     if (x.budget > 0)
         r->deadline_ns = x.started_ns + (uint64_t)(1e9 * fmax(0, x.budget * (1 - FINAL_SHARE) - x.before));
     if (!e) e = rounds_run(&x);

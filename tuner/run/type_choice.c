@@ -19,7 +19,17 @@ Err type_model_selector(Arena *a, const TypeModel *t, ModelSelector *s)
     return model_selector_of(a, &m, t->held_out, &t->device, t->rates, s);
 }
 
-/* ---- rows for sizes that were not measured ---- */
+/* ---- sizes that were not measured ---- */
+
+Err type_range_keep(Arena *a, TypeModel *t, const bool *given)
+{
+    ModelSelector s;
+    TRY(model_selector_of(a, &t->m, t->held_out, &t->device, t->rates, &s));
+    memcpy(t->range, given, t->m.n_kernels * sizeof *given);
+    TRY(model_range_keep(a, t->pt, &t->m, t->held_out, &s, t->range));
+    for (size_t k = 0; k < t->m.n_kernels; k++) t->range[k] = t->range[k] && !given[k];
+    return ERR_OK;
+}
 
 Err type_rows_make(Run *r, Arena *a, TypeModel *t)
 {
@@ -28,7 +38,7 @@ Err type_rows_make(Run *r, Arena *a, TypeModel *t)
     TRY(model_table_make(&r->arena, &t->table));
     if (!type_model_extends(t)) return ERR_OK;
     TRY(type_model_selector(a, t, &s));
-    return model_table_predict(&r->arena, &t->table, type_model_distance(t), &s);
+    return model_table_predict(&r->arena, &t->table, MODEL_ROW_STEPS, &s);
 }
 
 /* ---- regret ---- */

@@ -29,6 +29,7 @@ static Err type_alloc(Gather *x, TypeModel *t)
     TRY_ALLOC(t->of = ARENA_ARRAY(x->a, nz + 1, const ProblemSize *));
     TRY_ALLOC(t->held_out = ARENA_ARRAY(x->a, nz + 1, bool));
     TRY_ALLOC(t->kept = ARENA_ARRAY(x->a, nk + 1, bool));
+    TRY_ALLOC(t->range = ARENA_ARRAY(x->a, nk + 1, bool));
     TRY_ALLOC(m->kernel = ARENA_ARRAY(x->a, nk + 1, ModelKernel));
     TRY_ALLOC(m->known = ARENA_ARRAY(x->a, nk + 1, bool));
     TRY_ALLOC(m->size = ARENA_ARRAY(x->a, nz + 1, ModelSize));
@@ -179,7 +180,7 @@ static Err without_held_out(Arena *a, const TypeModel *t, ModelMatrix *out)
     return ERR_OK;
 }
 
-static Err type_fit(Run *r, Arena *a, TypeModel *t)
+static Err type_fit(Run *r, TypeModel *t)
 {
     size_t n_known = 0;
     for (size_t k = 0; k < t->m.n_kernels; k++) n_known += t->m.known[k];
@@ -190,16 +191,11 @@ static Err type_fit(Run *r, Arena *a, TypeModel *t)
         !model_selector_fits(t->m.n_kernels, t->m.n_sizes))
         return model_keep(r, t);
     TRY(model_fit_matrix(&t->m, t->held_out, &t->device, t->rates, t->fit));
-    TRY(model_keep(r, t));
     t->fitted = true;
-    ModelMatrix given = t->m;
-    TRY(without_held_out(a, t, &given));
-    TRY(model_cross_validate(a, t->pt, &given, &t->device, TYPE_MODEL_FOLDS, t->quality));
-    t->tree_wins = type_tree_wins(r, t);
-    return ERR_OK;
+    return model_keep(r, t);
 }
 
-Err type_models_make(Run *r, Arena *a, TypeModels *out)
+Err type_models_fit(Run *r, Arena *a, TypeModels *out)
 {
     Gather x = {.r = r, .a = a};
     *out = (TypeModels){.r = r};
@@ -213,48 +209,71 @@ Err type_models_make(Run *r, Arena *a, TypeModels *out)
         TypeModel *t = &out->type[out->n++];
         t->pt = pt;
         TRY(type_gather(&x, t));
-        TRY(type_fit(r, a, t));
+        TRY(type_fit(r, t));
     }
     return ERR_OK;
 }
 
-const TypeModel *type_model_of(const TypeModels *m, const Group *g)
+static Err winners_find(Arena *a, const TypeModel *t, bool **out)
+{
+    ModelTable table = {.pt = t->pt, .m = &t->m, .out = t->held_out};
+    TRY(model_table_make(a, &table));
+    TRY_ALLOC(*out = ARENA_ARRAY(a, t->m.n_kernels + 1, bool));
+    for (size_t z = 0; z < t->m.n_sizes; z++)
+        if (table.row[z] != SIZE_MAX) (*out)[table.row[z]] = true;
+    return ERR_OK;
+}
+
+static Err type_judge(Run *r, Arena *a, TypeModel *t)
+{
+    ModelMatrix given = t->m;
+    bool *winners;
+    TRY(without_held_out(a, t, &given));
+    TRY(model_cross_validate(a, t->pt, &given, &t->device, (ModelFolds){TYPE_MODEL_FOLDS, 0}, t->quality));
+    t->tree_wins = type_tree_wins(r, t);
+    TRY(winners_find(a, t, &winners));
+    return type_range_keep(a, t, winners);
+}
+
+Err type_models_make(Run *r, Arena *a, TypeModels *out)
+{
+    TRY(type_models_fit(r, a, out));
+    for (size_t i = 0; i < out->n; i++)
+        if (out->type[i].fitted) TRY(type_judge(r, a, &out->type[i]));
+    return ERR_OK;
+}
+
+TypeModel *type_model_of(const TypeModels *m, const Group *g)
 {
     for (size_t i = 0; i < m->n; i++)
         if (m->type[i].fitted && problem_type_equal(m->type[i].pt, &g->problem->pt)) return &m->type[i];
     return NULL;
 }
 
-/* The best of the distances whose qualities begin at `from`. */
-static ModelWay best_distance(const TypeModel *t, ModelWay from)
+static ModelWay best_distance(const TypeModel *t)
 {
-    const ModelQuality *q = &t->quality[from];
+    const ModelQuality *q = &t->quality[MODEL_WAY_RATIO];
     int best = 0;
     for (int w = 1; w <= MODEL_WAY_JSD - MODEL_WAY_RATIO; w++)
         if (q[w].mean < q[0].mean_lo && q[w].mean < q[best].mean) best = w;
     return (ModelWay)(MODEL_WAY_RATIO + best);
 }
 
-static const ModelQuality *extended(const TypeModel *t, ModelWay distance)
-{
-    return &t->quality[MODEL_WAY_RATIO_ROWS + distance - MODEL_WAY_RATIO];
-}
-
 bool type_model_extends(const TypeModel *t)
 {
-    const ModelQuality *plain = &t->quality[best_distance(t, MODEL_WAY_RATIO)],
-                       *with = extended(t, best_distance(t, MODEL_WAY_RATIO_ROWS));
+    const ModelQuality *plain = &t->quality[best_distance(t)], *with = &t->quality[MODEL_WAY_RATIO_ROWS];
     return t->quality[MODEL_WAY_RESIDUAL].mean < plain->mean && with->n && with->mean <= plain->mean;
 }
 
 ModelWay type_model_distance(const TypeModel *t)
 {
-    return best_distance(t, type_model_extends(t) ? MODEL_WAY_RATIO_ROWS : MODEL_WAY_RATIO);
+    return type_model_extends(t) ? MODEL_WAY_RATIO : best_distance(t);
 }
 
 const ModelQuality *type_table_quality(const TypeModel *t, ModelWay distance)
 {
-    return type_model_extends(t) ? extended(t, distance) : &t->quality[distance];
+    const bool rows = distance == MODEL_WAY_RATIO && type_model_extends(t);
+    return &t->quality[rows ? MODEL_WAY_RATIO_ROWS : distance];
 }
 
 bool type_model_wins(const TypeModel *t)
@@ -327,6 +346,14 @@ size_t type_model_kernel(const TypeModels *m, const TypeModel *t, const AnalyzeC
     return SIZE_MAX;
 }
 
+static bool keeps(void *ctx, const AnalyzeColumn *c)
+{
+    const TypeModels *m = ctx;
+    const TypeModel *t = type_model_of_data(m, c->data);
+    const size_t k = t ? type_model_kernel(m, t, c) : SIZE_MAX;
+    return k != SIZE_MAX && t->range[k] && (type_model_wins(t) || type_model_extends(t));
+}
+
 static Err numbers_of(void *ctx, Arena *a, const AnalyzeColumn *c, const double **out, size_t *n)
 {
     const TypeModels *m = ctx;
@@ -389,6 +416,7 @@ static bool is_held_out(void *ctx, Str data, const int64_t *size, size_t n_size)
 void type_models_callbacks(TypeModels *m, AnalyzeModel *out)
 {
     *out = (AnalyzeModel){.distance = distance_of,
+                          .keeps = keeps,
                           .numbers = numbers_of,
                           .rows = rows_of,
                           .tree = type_tree_make,

@@ -19,6 +19,7 @@ typedef struct {
     const ProblemSize **of; /* of m's sizes */
     bool *held_out;         /* of m's sizes */
     bool *kept;             /* of m's kernels: the logic has its solution; set by type_models_callbacks */
+    bool *range;            /* of m's kernels: for sizes between the measured ones (model_range_keep) */
     ModelTable table;       /* of the logic; by type_rows_make */
     ModelDevice device;
     ModelRates rates[MODEL_CLASSES];
@@ -37,10 +38,12 @@ typedef struct {
 
 /* What rates are kept under: device, driver and problem type. */
 Err type_model_key(const Run *r, const ProblemType *pt, Buf *out);
-/* Reads the times, fits, stores the rates and judges. Everything lives in the arena. */
+/* Reads the times, fits and stores the rates. Everything lives in the arena. */
+Err type_models_fit(Run *r, Arena *a, TypeModels *out);
+/* The same, and judges, and finds the kernels that the range of sizes needs beside the winners. */
 Err type_models_make(Run *r, Arena *a, TypeModels *out);
 /* The model that has the group's kernels; NULL: none was fitted. */
-const TypeModel *type_model_of(const TypeModels *m, const Group *g);
+TypeModel *type_model_of(const TypeModels *m, const Group *g);
 /* Prints a line for each type that was fitted. */
 void type_models_report(const TypeModels *m);
 /* The distance that loses least on sizes that were left out: Ratio, unless another loses less than the
@@ -69,6 +72,8 @@ size_t type_model_kernel(const TypeModels *m, const TypeModel *t, const AnalyzeC
 bool type_model_wins(const TypeModel *t);
 /* A selector over the kernels that the logic keeps and the sizes that are not held out, in the arena. */
 Err type_model_selector(Arena *a, const TypeModel *t, ModelSelector *s);
+/* Fills in range: the kernels that the range of sizes needs beside those that are given. */
+Err type_range_keep(Arena *a, TypeModel *t, const bool *given);
 /* The table of the logic, with predicted rows where these lose less (type_model_extends). */
 Err type_rows_make(Run *r, Arena *a, TypeModel *t);
 

@@ -1,0 +1,240 @@
+/* Sizes between those that were measured. See model_range.h. */
+#include "measure/model_range.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "measure/model.h"
+
+/* ---- alignments ---- */
+
+enum { LEVELS = 5 }; /* 1, 2, 4, 8 and 16 bytes */
+
+static int level_of(int32_t align)
+{
+    int level = 0;
+    while (level < LEVELS - 1 && align > 1) align >>= 1, level++;
+    return level;
+}
+
+static void bit_set(uint64_t of[2], int a, int b, int d)
+{
+    const int bit = (a * LEVELS + b) * LEVELS + d;
+    of[bit / 64] |= UINT64_C(1) << bit % 64;
+}
+
+static void runs_add(uint64_t of[2], const ModelSize *z)
+{
+    for (int a = level_of(z->align_a); a < LEVELS; a++)
+        for (int b = level_of(z->align_b); b < LEVELS; b++)
+            for (int d = level_of(z->align_d); d < LEVELS; d++) bit_set(of, a, b, d);
+}
+
+Err model_runs_make(Arena *a, const ModelMatrix *m, const bool *out, ModelRuns *runs)
+{
+    runs->n_kernels = m->n_kernels;
+    TRY_ALLOC(runs->of = arena_alloc(a, (m->n_kernels + 1) * sizeof *runs->of));
+    for (size_t k = 0; k < m->n_kernels; k++) runs->of[k][0] = runs->of[k][1] = 0;
+    for (size_t z = 0; z < m->n_sizes; z++)
+        for (size_t k = 0; k < m->n_kernels && !(out && out[z]); k++)
+            if (m->seconds[z * m->n_kernels + k] > 0) runs_add(runs->of[k], &m->size[z]);
+    return ERR_OK;
+}
+
+bool model_runs_on(const ModelRuns *runs, size_t kernel, const ModelSize *z)
+{
+    const int bit = (level_of(z->align_a) * LEVELS + level_of(z->align_b)) * LEVELS + level_of(z->align_d);
+    return runs->of[kernel][bit / 64] >> bit % 64 & 1;
+}
+
+/* ---- the grid ---- */
+
+enum { AXIS_MAX = 200 };
+
+typedef struct {
+    int64_t v[3][AXIS_MAX]; /* M, N, K */
+    int n[3];
+    double operations, elements; /* of the largest size */
+} Grid;
+
+static double elements_of(double m, double n, double k) { return m * n + n * k + m * k; }
+
+static void axis_make(Grid *g, int d, double lo, double hi, int steps)
+{
+    for (int i = (int)lround(lo) * steps; i <= (int)lround(hi) * steps && g->n[d] < AXIS_MAX; i++) {
+        const int64_t x =
+            i % steps ? (int64_t)lround(exp2((double)i / steps) / 16) * 16 : INT64_C(1) << i / steps;
+        if (x > 0 && (g->n[d] == 0 || x > g->v[d][g->n[d] - 1])) g->v[d][g->n[d]++] = x;
+    }
+}
+
+static void grid_make(const ModelMatrix *m, const bool *out, int steps, Grid *g)
+{
+    double lo[3] = {40, 40, 40}, hi[3] = {0, 0, 0};
+    *g = (Grid){0};
+    for (size_t z = 0; z < m->n_sizes; z++) {
+        const ModelSize *s = &m->size[z];
+        const double v[3] = {s->m, s->n, s->k};
+        if (out && out[z]) continue;
+        for (int d = 0; d < 3; d++) lo[d] = fmin(lo[d], log2(v[d])), hi[d] = fmax(hi[d], log2(v[d]));
+        g->operations = fmax(g->operations, s->m * s->n * s->k * s->batch);
+        g->elements = fmax(g->elements, elements_of(s->m, s->n, s->k) * s->batch);
+    }
+    for (int d = 0; d < 3; d++) axis_make(g, d, d < 2 ? 0 : fmin(lo[d], 5), hi[d] + 1, d < 2 ? steps : 1);
+}
+
+static bool in_grid(const Grid *g, const int64_t v[3], double batch)
+{
+    const double m = (double)v[0], n = (double)v[1], k = (double)v[2];
+    return m * n * k * batch <= 1.01 * g->operations && elements_of(m, n, k) * batch <= 1.01 * g->elements;
+}
+
+static bool size_make(const ProblemType *pt, const int64_t v[3], int64_t batch, ProblemSize *out)
+{
+    const int64_t batched[] = {v[0], v[1], batch, v[2]};
+    bool gemm = pt->TotalIndices == 4 || (pt->TotalIndices == 3 && batch == 1);
+    bool ok = gemm && (pt->TotalIndices == 4 ? !problem_size_from_ints(pt, batched, 4, out)
+                                             : !problem_size_from_ints(pt, v, 3, out));
+    if (!ok) err_clear();
+    return ok;
+}
+
+/* Elements below a point of the grid. The nearest row of a table for an aligned size must be an aligned one.
+ * By Ratio a row one element below a point lies between the point and the row 8 below, so that one of these
+ * two is always nearer. (Rows with one odd dimension besides make tables three times as long and no better.) */
+static const int64_t below[] = {0, 8, 1};
+enum { BELOW = sizeof below / sizeof *below, BELOW_LEAST = 32 };
+
+static bool point_of(const Grid *g, size_t i, int64_t v[3])
+{
+    const size_t at = i / BELOW;
+    const int64_t less = below[i % BELOW];
+    v[0] = g->v[0][at / (size_t)g->n[2] / (size_t)g->n[1]];
+    v[1] = g->v[1][at / (size_t)g->n[2] % (size_t)g->n[1]];
+    v[2] = g->v[2][at % (size_t)g->n[2]];
+    for (int d = 0; d < 3; d++) {
+        if (less && v[d] < BELOW_LEAST) return false;
+        v[d] -= less;
+    }
+    return true;
+}
+
+Err model_range_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, const bool *out, int steps,
+                     int64_t batch, RangeSize **size, size_t *n)
+{
+    Grid g;
+    grid_make(m, out, steps, &g);
+    const size_t most = BELOW * (size_t)g.n[0] * (size_t)g.n[1] * (size_t)g.n[2];
+    *n = 0;
+    TRY_ALLOC(*size = ARENA_ARRAY(a, most + 1, RangeSize));
+    for (size_t i = 0; i < most; i++) {
+        int64_t v[3];
+        RangeSize *s = &(*size)[*n];
+        if (!point_of(&g, i, v) || !in_grid(&g, v, (double)batch) || !size_make(pt, v, batch, &s->at))
+            continue;
+        s->size = model_size(pt, &s->at, false);
+        ++*n;
+    }
+    return ERR_OK;
+}
+
+/* ---- kernels ---- */
+
+typedef struct {
+    const ModelMatrix *m;
+    const ModelRuns *runs;
+    const ModelSize *size;
+} Ask;
+
+static bool can_run(void *ctx, size_t k)
+{
+    const Ask *q = ctx;
+    return q->m->known[k] && model_runs_on(q->runs, k, q->size);
+}
+
+/* The kernels that win a size of the range, and which of them are within the loss on which size. */
+typedef struct {
+    const RangeSize *size;
+    size_t n_sizes, *candidate, n_candidates;
+    bool *within; /* [size][candidate] */
+    bool *covered;
+} Keeping;
+
+static Err candidates_find(Arena *a, const ModelMatrix *m, const ModelRuns *runs, const ModelSelector *s,
+                           const bool *keep, Keeping *x, double *best)
+{
+    bool *is = ARENA_ARRAY(a, m->n_kernels + 1, bool);
+    TRY_ALLOC(is);
+    TRY_ALLOC(x->candidate = ARENA_ARRAY(a, m->n_kernels + 1, size_t));
+    for (size_t z = 0; z < x->n_sizes; z++) {
+        Ask q = {m, runs, &x->size[z].size};
+        const size_t k = model_choose(s, q.size, can_run, &q, &best[z]);
+        if (k != SIZE_MAX)
+            is[k] = true;
+        else
+            x->covered[z] = true;
+    }
+    for (size_t k = 0; k < m->n_kernels; k++)
+        if (m->known[k] && (is[k] || keep[k])) x->candidate[x->n_candidates++] = k;
+    return ERR_OK;
+}
+
+static void take(Keeping *x, size_t c)
+{
+    for (size_t z = 0; z < x->n_sizes; z++) x->covered[z] |= x->within[z * x->n_candidates + c];
+}
+
+static size_t gain_of(const Keeping *x, size_t c)
+{
+    size_t n = 0;
+    for (size_t z = 0; z < x->n_sizes; z++) n += !x->covered[z] && x->within[z * x->n_candidates + c];
+    return n;
+}
+
+static Err within_fill(Arena *a, const ModelRuns *runs, const ModelSelector *s, const double *best,
+                       Keeping *x)
+{
+    TRY_ALLOC(x->within = ARENA_ARRAY(a, x->n_sizes * x->n_candidates + 1, bool));
+    for (size_t z = 0; z < x->n_sizes; z++) {
+        const ModelSize *size = &x->size[z].size;
+        ModelNear near;
+        if (x->covered[z]) continue;
+        model_near(s, size, &near);
+        for (size_t c = 0; c < x->n_candidates; c++) {
+            const size_t k = x->candidate[c];
+            x->within[z * x->n_candidates + c] =
+                model_runs_on(runs, k, size) &&
+                model_predict(s, &near, k, size) <= best[z] * (1 + MODEL_RANGE_LOSS);
+        }
+    }
+    return ERR_OK;
+}
+
+Err model_range_keep(Arena *a, const ProblemType *pt, const ModelMatrix *m, const bool *out,
+                     const ModelSelector *s, bool *keep)
+{
+    Keeping x = {0};
+    ModelRuns runs;
+    RangeSize *size;
+    TRY(model_runs_make(a, m, out, &runs));
+    TRY(model_range_make(a, pt, m, out, 1, 1, &size, &x.n_sizes));
+    x.size = size;
+    double *best = ARENA_ARRAY(a, x.n_sizes + 1, double);
+    TRY_ALLOC(best);
+    TRY_ALLOC(x.covered = ARENA_ARRAY(a, x.n_sizes + 1, bool));
+    TRY(candidates_find(a, m, &runs, s, keep, &x, best));
+    TRY(within_fill(a, &runs, s, best, &x));
+    for (size_t c = 0; c < x.n_candidates; c++)
+        if (keep[x.candidate[c]]) take(&x, c);
+    for (int added = 0; added < MODEL_RANGE_KERNELS; added++) {
+        size_t most = 0, at = 0;
+        for (size_t c = 0; c < x.n_candidates; c++) {
+            const size_t n = keep[x.candidate[c]] ? 0 : gain_of(&x, c);
+            if (n > most) most = n, at = c;
+        }
+        if (!most) break;
+        keep[x.candidate[at]] = true;
+        take(&x, at);
+    }
+    return ERR_OK;
+}

@@ -1,0 +1,42 @@
+/* Sizes between those that were measured, and which kernels a library needs for them.
+ *
+ * A library that keeps only what wins on its own sizes has no good kernel for sizes of another kind: on an
+ * H200's f16 list the best of the winners loses 20 % on sizes left out, whatever chooses among them
+ * (test/README.md). So kernels stay that the performance model expects to win on a grid over the range.
+ */
+#ifndef MEASURE_MODEL_RANGE_H
+#define MEASURE_MODEL_RANGE_H
+
+#include "measure/model_store.h"
+#include "problem/model_select.h"
+#include "problem/sizes.h"
+
+/* On which alignments kernels ran: a kernel runs on a size if it has a time on one that is aligned no
+ * better. */
+typedef struct {
+    size_t n_kernels;
+    uint64_t (*of)[2]; /* of each kernel: a bit for each combination of alignments of A, B and D */
+} ModelRuns;
+Err model_runs_make(Arena *a, const ModelMatrix *m, const bool *out, ModelRuns *runs);
+bool model_runs_on(const ModelRuns *runs, size_t kernel, const ModelSize *z);
+
+typedef struct {
+    ProblemSize at;
+    ModelSize size;
+} RangeSize;
+
+/* A grid over the range of the sizes for which out (may be NULL) is false: powers of two, with `steps` points
+ * to an octave of M and N, none with more operations or bytes than the largest of these sizes; the same a few
+ * elements below, aligned to 8, and one below, where the strides are odd. batch: the same for all. */
+Err model_range_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, const bool *out, int steps,
+                     int64_t batch, RangeSize **size, size_t *n);
+
+/* Adds to `keep` (of m's kernels), which has the winners of measured sizes, those with which the times that
+ * are predicted on the range lose at most MODEL_RANGE_LOSS, largest gain first, up to MODEL_RANGE_KERNELS of
+ * them. s: over all kernels of m. */
+#define MODEL_RANGE_LOSS 0.03
+enum { MODEL_RANGE_KERNELS = 48 };
+Err model_range_keep(Arena *a, const ProblemType *pt, const ModelMatrix *m, const bool *out,
+                     const ModelSelector *s, bool *keep);
+
+#endif
