@@ -32,7 +32,7 @@ ask lib/library
 echo "--- a model of another version"
 mkdir other
 sed 's/PerformanceModel: \[[0-9]*,/PerformanceModel: [999,/' "$logic" >other/l.yaml
-"$BIN/tuner-createlib" --metadata-only other lib2 host >said 2>&1; echo "exit $?"; grep PerformanceModel said | sed -E 's/:[0-9]+:/:LINE:/; s/of [0-9]+ numbers/of N numbers/'
+"$BIN/tuner-createlib" --metadata-only other lib2 host >said 2>&1; echo "exit $?"; grep PerformanceModel said | sed -E 's/:[0-9]+:/:LINE:/; s/of [0-9]+ numbers/of N numbers/; s/version [0-9]+/version N/'
 echo "--- bad values"
 "$BIN/tuner" --device sim --global-parameters HeldOutSizes=-2 -- "$DATA/run/unseen.yaml" out2 2>&1 | sed "s|$DATA|DATA|"
 "$BIN/tuner" --device sim --suggest-sizes=-1 "$DATA/run/unseen.yaml" out2 2>&1 | sed "s|$DATA|DATA|"

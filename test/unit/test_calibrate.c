@@ -6,6 +6,7 @@
 
 #include "measure/model.h"
 #include "measure/model_quality.h"
+#include "measure/model_rows.h"
 #include "measure/model_store.h"
 #include "test/model_kernel.h"
 
@@ -174,9 +175,65 @@ static void sizes_of_keys(void **state)
     assert_true(z.align_d == 8 && z.align_a == 2 && z.align_b == 8);
 }
 
+static double best_of_kept(const ModelMatrix *m, size_t z, const bool *keep)
+{
+    double best = (double)INFINITY;
+    for (size_t k = 0; k < m->n_kernels; k++)
+        if ((!keep || keep[k]) && m->seconds[z * m->n_kernels + k] > 0)
+            best = fmin(best, m->seconds[z * m->n_kernels + k]);
+    return best;
+}
+
+/* What the best of the kept kernels loses on the sizes that are out. */
+static double loss_of_kept(const ModelMatrix *m, const bool *out, const bool *keep)
+{
+    double sum = 0, n = 0;
+    for (size_t z = 0; z < m->n_sizes; z++)
+        if (out[z]) sum += best_of_kept(m, z, keep) / best_of_kept(m, z, NULL) - 1, n++;
+    return sum / n;
+}
+
+/* A library of the winners of few sizes has no good kernel for others; with those that the model expects to
+ * win between them it has. */
+static void a_library_for_the_range(void **state)
+{
+    (void)state;
+    Arena a;
+    ModelMatrix m;
+    ModelDevice d;
+    ModelRates truth, r[MODEL_CLASSES];
+    ModelSelector s;
+    ModelRuns runs;
+    ProblemType pt;
+    bool out[N_SIZES], keep[N_KERNELS] = {false};
+    assert_ok(problem_type_gemm(&pt, false, false, TYPE_H, TYPE_H, TYPE_S));
+    arena_init(&a, 0);
+    made_matrix(&a, &m, &d, &truth);
+    for (size_t z = 0; z < N_SIZES; z++) out[z] = z >= 8;
+    ModelTable t = {.pt = &pt, .m = &m, .out = out};
+    assert_ok(model_table_make(&a, &t));
+    for (size_t z = 0; z < 8; z++) keep[t.row[z]] = true;
+    model_rates_typical(r);
+    assert_ok(model_fit_matrix(&m, out, &d, r, NULL));
+    assert_ok(model_selector_of(&a, &m, out, &d, r, &s));
+    const double winners = loss_of_kept(&m, out, keep);
+    assert_ok(model_range_keep(&a, &pt, &m, out, &s, keep));
+    const double range = loss_of_kept(&m, out, keep);
+    if (!(range < winners / 2 && range < 0.03))
+        fail_msg("loss of winners %.3f, with others %.3f", winners, range);
+    /* a kernel is taken to run where it ran on sizes that are aligned no better */
+    for (size_t z = 0; z < N_SIZES; z++)
+        if (m.size[z].align_a < 16) m.seconds[z * N_KERNELS] = 0;
+    assert_ok(model_runs_make(&a, &m, NULL, &runs));
+    assert_true(model_runs_on(&runs, 0, &(ModelSize){.align_a = 16, .align_b = 16, .align_d = 16}));
+    assert_false(model_runs_on(&runs, 0, &(ModelSize){.align_a = 2, .align_b = 16, .align_d = 16}));
+    arena_fini(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(finds_the_rates), cmocka_unit_test(choices_improve),
+                                       cmocka_unit_test(a_library_for_the_range),
                                        cmocka_unit_test(store_keeps_it), cmocka_unit_test(sizes_of_keys)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -121,7 +121,7 @@ static void bad_models(void **state)
         double version;
         const char *says;
     } bad[] = {
-        {known, MODEL_VERSION + 1, "not of version 2"},
+        {known, MODEL_VERSION + 1, "is not of version"},
         {"[[0, 0, 0]]", MODEL_VERSION, "residuals of performanceModel"},
         {"[[0, 0], [0, 0]]", MODEL_VERSION, "residuals of performanceModel"},
         {"[[0, 0, 1000000], [0, 0, 0]]", MODEL_VERSION, "1000000"},

@@ -151,7 +151,7 @@ static void test_who_dropped_out_is_slower(void **state)
     assert_int_equal(rank.versus.verdict, STATS_FASTER);
 }
 
-/* Results of one size; samples: rounds from 1 on, launches of ns[i] times what the device takes in the round. */
+/* Results of one size: samples of n rounds, at the pace that the device has in each. */
 typedef struct {
     LevelSample sample[12];
     double counted;

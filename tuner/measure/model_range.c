@@ -101,7 +101,8 @@ static bool size_make(const ProblemType *pt, const int64_t v[3], int64_t batch, 
 
 /* Elements below a point of the grid. The nearest row of a table for an aligned size must be an aligned one.
  * By Ratio a row one element below a point lies between the point and the row 8 below, so that one of these
- * two is always nearer. (Rows with one odd dimension besides make tables three times as long and no better.) */
+ * two is always nearer. Rows with one odd dimension besides make tables three times as long and no better.
+ */
 static const int64_t below[] = {0, 8, 1};
 enum { BELOW = sizeof below / sizeof *below, BELOW_LEAST = 32 };
 
