@@ -35,7 +35,7 @@ Err model_range_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, cons
  * are predicted on the range lose at most MODEL_RANGE_LOSS, largest gain first, up to MODEL_RANGE_KERNELS of
  * them. s: over all kernels of m. */
 #define MODEL_RANGE_LOSS 0.03
-enum { MODEL_RANGE_KERNELS = 48 };
+enum { MODEL_RANGE_KERNELS = 40 };
 Err model_range_keep(Arena *a, const ProblemType *pt, const ModelMatrix *m, const bool *out,
                      const ModelSelector *s, bool *keep);
 

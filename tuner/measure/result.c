@@ -82,7 +82,7 @@ static Err candidate_row(void *ctx, const DbRow *row)
 static Err size_row(void *ctx, const DbRow *row)
 {
     Loading *l = ctx;
-    SizeRow r = {row_int(row, 0), row_dup(row, 1, l->a), row_real(row, 2)};
+    SizeRow r = {row_int(row, 0), row_dup(row, 1, l->a), row_real(row, 2), STR_NULL};
     if (!r.key.s) FAIL(ERR_FAILED, "out of memory reading the store");
     if (l->i >= l->plan->n_sizes || row_int(row, 3) != (int64_t)l->i || !(r.flops >= 0))
         return damaged(l, "size %" PRId64 " in place of number %zu of %zu", row_int(row, 3), l->i,
@@ -133,7 +133,7 @@ Err plan_load(Store *s, Arena *a, int64_t plan, PlanView *out)
                 " WHERE s.plan=? ORDER BY s.i",
                 "i", plan));
     if (l.i != out->n_sizes) return damaged(&l, "%zu sizes, but only %zu problems", out->n_sizes, l.i);
-    return 0;
+    return plan_convs_load(s, a, out);
 }
 
 typedef VEC(int64_t) Ids;

@@ -18,6 +18,7 @@ typedef struct {
     int64_t problem;
     Str key; /* "Cijk_Ailk_Bljk_SB 64,64,1,64,64,64,64,64", and " A=1,64,0" where strides were given */
     double flops;
+    Str conv; /* of a convolution: "n=64,c=3,.." (SizeExtra.conv); s NULL: none */
 } SizeRow;
 
 /* The numbers of SizeRow.key that result and logic files list: "64,64,1,64,64,64,64,64". */
@@ -39,6 +40,8 @@ enum { PLAN_RUNS_MAX = 10000 }; /* the maximum of NumBenchmarks */
  * characters other than letters, digits, '_', '.', '+' and '-', missing rows, numbers out of bounds. */
 Err plans_latest(Store *s, Arena *a, PlanView **out, size_t *n);
 Err plan_load(Store *s, Arena *a, int64_t plan, PlanView *out);
+/* Fills in SizeRow.conv. */
+Err plan_convs_load(Store *s, Arena *a, PlanView *p);
 
 typedef struct {
     bool found; /* there is a measurement */

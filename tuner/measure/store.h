@@ -51,6 +51,8 @@ void store_rollback(Store *s);
 /* The id of the row with this key, which is added when absent. Ids never change. */
 Err store_environment(Store *s, Str text, int64_t *id);
 Err store_problem(Store *s, Str key, double flops, int64_t *id);
+/* The convolution that a problem is (SizeExtra.conv). */
+Err store_conv_add(Store *s, int64_t problem, Str text);
 Err store_setting(Store *s, Str key, int64_t *id);
 Err store_kernel(Store *s, Str hash, Str name, int64_t *id);
 

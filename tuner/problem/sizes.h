@@ -25,6 +25,7 @@ typedef struct {
     int32_t n_pad[2]; /* A, B: number of zero pads of the problem type */
     int64_t pad_start[2][TUPLE_MAX], pad_end[2][TUPLE_MAX];
     int64_t count; /* 0 when not given */
+    Str conv;      /* of a Conv: its numbers, "n=64,c=3,.."; s NULL: no Conv */
 } SizeExtra;
 
 typedef struct {

@@ -2,6 +2,7 @@
 #include "problem/conv.h"
 #include "problem/sizes.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -366,14 +367,33 @@ static Err read_min_stride(Reader *r, const Node *n)
 /* ---- Conv: {n, c, k, [d,] h, w, ...} ---- */
 
 /* Part i of a convolution is a size of its own, unless it only writes zeros. */
-static Err push_part(Reader *r, const ConvSize *s, int64_t i)
+static Err push_part(Reader *r, const ConvSize *s, Str text, int64_t i, int64_t n)
 {
     ConvPart *part = ARENA_NEW(r->arena, ConvPart);
     TRY_ALLOC(part);
     TRY(conv_part(r->pt, s, i, part));
+    part->extra.conv =
+        n == 1 ? text : arena_printf(r->arena, "%.*s,part=%" PRId64 "/%" PRId64, STR_ARG(text), i + 1, n);
+    TRY_ALLOC(part->extra.conv.s);
     part->size.extra = &part->extra;
     size_key_finish(r->pt, &part->size);
     return part->zero ? ERR_OK : push_exact(r, &part->size);
+}
+
+/* "n=64,c=3,..", as the config has it. */
+static Err conv_text(Reader *r, const Node *n, Str *out)
+{
+    Buf text;
+    buf_init(&text);
+    for (size_t i = 0; i < n->n; i++) {
+        const Str key = n->item[2 * i].text, value = n->item[2 * i + 1].text;
+        if (!str_eq_c(key, "count"))
+            buf_printf(&text, "%s%.*s=%.*s", i ? "," : "", STR_ARG(key), STR_ARG(value));
+    }
+    *out = arena_dup(r->arena, buf_view(&text));
+    buf_fini(&text);
+    TRY_ALLOC(out->s);
+    return ERR_OK;
 }
 
 static Err read_conv(Reader *r, const Node *key_node, const Node *n)
@@ -399,8 +419,10 @@ static Err read_conv(Reader *r, const Node *key_node, const Node *n)
         FAIL(ERR_INPUT, "%s:%d: Conv has no '%s'", r->file, n->line, s.n < 0 ? "n" : s.c < 0 ? "c" : "k");
     if (s.count < 0) s.count = 0;
     int64_t parts;
+    Str text;
+    TRY(conv_text(r, n, &text));
     Err err = conv_n_parts(r->pt, &s, &parts);
-    for (int64_t i = 0; i < parts && !err; i++) err = push_part(r, &s, i);
+    for (int64_t i = 0; i < parts && !err; i++) err = push_part(r, &s, text, i, parts);
     return err ? err_context(err, "%s:%d: Conv: ", r->file, n->line) : ERR_OK;
 }
 

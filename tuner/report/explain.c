@@ -125,6 +125,7 @@ static Err size_print(Store *s, Arena *a, const PlanView *p, size_t size, FILE *
     Ranking r;
     TRY(ranking_make(s, a, p, size, &r));
     fprintf(f, "%.*s  %.*s\n", STR_ARG(p->group), STR_ARG(z->key));
+    if (z->conv.n) fprintf(f, "  convolution: %.*s\n", STR_ARG(z->conv));
     fprintf(f, "  tried: %zu candidates: %zu good, %zu out of the running, %zu without a measurement\n",
             p->n_candidates, r.n_good, r.n_failed, r.n_missing);
     TRY(device_print(s, a, p, size, f));
@@ -173,7 +174,7 @@ static Err explain(Store *s, Arena *a, const char *outdir, const char *text, FIL
     if (!text) return report_winners(s, plans, n, &table, f);
     for (size_t i = 0; i < n; i++)
         for (size_t z = 0; z < plans[i].n_sizes; z++)
-            if (wanted_is(plans[i].size[z].key, &w) && !size_seen_before(&plans[i], z)) {
+            if (wanted_is(&plans[i].size[z], &w) && !size_seen_before(&plans[i], z)) {
                 if (found++) fprintf(f, "\n");
                 TRY(size_print(s, a, &plans[i], z, f));
             }

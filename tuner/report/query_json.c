@@ -220,6 +220,7 @@ static Err size_put(Answer *x, Arena *a, const PlanView *p, size_t size, bool wh
     json_object(&x->j, NULL);
     json_str(&x->j, "group", p->group);
     json_str(&x->j, "size", size_numbers(z->key));
+    if (z->conv.n) json_str(&x->j, "convolution", z->conv);
     json_str(&x->j, "key", z->key);
     json_real(&x->j, "flops", z->flops);
     json_int(&x->j, "tried", (int64_t)p->n_candidates);
@@ -250,7 +251,7 @@ static Err explain_put(Answer *x, const char *outdir, const char *size)
     arena_init(&a, 0);
     for (size_t i = 0; i < n; i++)
         for (size_t z = 0; !e && z < plan[i].n_sizes; z++) {
-            if (size && (!wanted_is(plan[i].size[z].key, &w) || size_seen_before(&plan[i], z))) continue;
+            if (size && (!wanted_is(&plan[i].size[z], &w) || size_seen_before(&plan[i], z))) continue;
             n_found++;
             arena_reset(&a);
             e = size_put(x, &a, &plan[i], z, size != NULL);

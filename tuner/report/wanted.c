@@ -6,9 +6,15 @@ Err wanted_parse(const char *text, Wanted *w)
     Str rest = str_trim(str_from(text)), part;
     *w = (Wanted){.n = 0};
     if (str_starts(rest, "[") && str_ends(rest, "]")) rest = str_sub(rest, 1, rest.n - 1);
+    if (str_find(rest, '=', 0) < rest.n) {
+        w->conv = rest;
+        return 0;
+    }
     while (str_split(&rest, ',', &part))
         if (w->n == WANTED_MAX || !str_to_i64(str_trim(part), &w->v[w->n++]))
-            FAIL(ERR_INPUT, "'%s' is not a size, expected M,N,batch,K or [M,N,batch,K,LDD,LDC,LDA,LDB]",
+            FAIL(ERR_INPUT,
+                 "'%s' is not a size, expected M,N,batch,K or [M,N,batch,K,LDD,LDC,LDA,LDB], or "
+                 "n=..,c=..,k=.. of a convolution",
                  text);
     return 0;
 }
@@ -20,10 +26,27 @@ bool size_seen_before(const PlanView *p, size_t size)
     return false;
 }
 
-bool wanted_is(Str key, const Wanted *w)
+static bool has_number(Str conv, Str wanted)
+{
+    Str part;
+    while (str_split(&conv, ',', &part))
+        if (str_eq(str_trim(part), str_trim(wanted))) return true;
+    return false;
+}
+
+static bool is_conv(Str conv, Str wanted)
+{
+    Str part;
+    while (str_split(&wanted, ',', &part))
+        if (!has_number(conv, part)) return false;
+    return true;
+}
+
+bool wanted_is(const SizeRow *row, const Wanted *w)
 {
     size_t i = 0;
-    Str rest = size_numbers(key), part;
+    Str rest = size_numbers(row->key), part;
+    if (w->conv.s) return is_conv(row->conv, w->conv);
     for (; i < w->n && str_split(&rest, ',', &part); i++) {
         int64_t v;
         if (!str_to_i64(part, &v) || v != w->v[i]) return false;

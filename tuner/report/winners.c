@@ -35,6 +35,7 @@ static Str without_lds(Str size)
 static Str size_shown(const PlanView *p, size_t z)
 {
     Str all = size_of(p->size[z].key), brief = without_lds(all);
+    if (p->size[z].conv.n) return p->size[z].conv;
     for (size_t i = 0; i < p->n_sizes; i++) {
         Str other = size_of(p->size[i].key);
         if (str_eq(without_lds(other), brief) && !str_eq(other, all)) return all;

@@ -63,8 +63,9 @@ Err program_word(Arena *a, const char *name, Buf *out)
     return buf_check(out);
 }
 
-Err explain_hint_print(Arena *a, const char *outdir, Str key)
+Err explain_hint_print(Arena *a, const char *outdir, const SizeRow *row)
 {
+    const Str key = row->key, conv = row->conv;
     Buf tuner, dir;
     buf_init(&tuner);
     buf_init(&dir);
@@ -73,8 +74,9 @@ Err explain_hint_print(Arena *a, const char *outdir, Str key)
     if (!e)
         printf("\nmore about a size, for instance:\n  %s explain %s %.*s\n"
                "what failed and why:\n  %s status %s\n",
-               buf_cstr(&tuner), buf_cstr(&dir), STR_ARG(str_sub(key, str_find(key, ' ', 0) + 1, key.n)),
-               buf_cstr(&tuner), buf_cstr(&dir));
+               buf_cstr(&tuner), buf_cstr(&dir),
+               STR_ARG(conv.n ? conv : str_sub(key, str_find(key, ' ', 0) + 1, key.n)), buf_cstr(&tuner),
+               buf_cstr(&dir));
     buf_fini(&tuner);
     buf_fini(&dir);
     return e;

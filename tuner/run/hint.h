@@ -3,6 +3,7 @@
 #ifndef TUNER_HINT_H
 #define TUNER_HINT_H
 
+#include "measure/result.h"
 #include "base/arena.h"
 #include "run/options.h"
 
@@ -13,7 +14,7 @@ void options_words(const Options *o, Buf *out);
 /* Appends the name of a program beside this one: the bare name when PATH finds that file, else its path,
  * which is relative when it is below the current directory. */
 Err program_word(Arena *a, const char *name, Buf *out);
-/* Prints the command that explains a size of the run in outdir. key: "Cijk_Ailk_Bljk_SB 64,64,1,64,...". */
-Err explain_hint_print(Arena *a, const char *outdir, Str key);
+/* Prints the command that explains a size of the run in outdir. */
+Err explain_hint_print(Arena *a, const char *outdir, const SizeRow *row);
 
 #endif

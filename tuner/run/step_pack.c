@@ -201,7 +201,7 @@ static Err winners_print(Run *r)
     if (o.covered) printf("(left: MaxLoss left out a faster kernel)\n");
     TRY(chosen_of(r, plans, n, &o.chosen));
     TRY(report_winners(&r->store, plans, n, &o, stdout));
-    return n && plans[0].n_sizes ? explain_hint_print(&r->arena, r->outdir, plans[0].size[0].key) : ERR_OK;
+    return n && plans[0].n_sizes ? explain_hint_print(&r->arena, r->outdir, &plans[0].size[0]) : ERR_OK;
 }
 
 /* Name of a type in tuner-bench and rocblas-bench. */
