@@ -3,6 +3,8 @@
 cp "$ROOT/test/data/run/contraction.yaml" .
 "$BIN"/tuner contraction.yaml out 2>&1 | grep -E "permutations|wrong" | sed 's/  [0-9.]*\/s//' | tail -8
 ls out/3_LibraryLogic
+"$BIN"/tuner explain out n=3,c=9 | grep -m1 'convolution:' # sizes of convolutions as the config has them
+"$BIN"/tuner explain out n=3,c=8
 "$BIN"/tuner --dump-program=check contraction.yaml | grep -c 'gives the same kernel'
 sed 's/DepthU: \[16\]/DepthU: [16], GlobalSplitU: [2]/' contraction.yaml >split.yaml
 "$BIN"/tuner --list-solutions --reasons split.yaml 2>&1 | grep -o 'contractions that are no GEMM have GlobalSplitU.*' | sort -u
