@@ -252,12 +252,24 @@ static Err matrix_plan(GpuPlan *p)
     return ERR_OK;
 }
 
+/* Do work-groups that are on a compute unit together give each of its SIMDs two waves? */
+static bool local_memory_for_two(const GpuPlan *p)
+{
+    enum { SIMDS = 4 };
+    const int waves = p->n_threads / p->wave, groups = (2 * SIMDS + waves - 1) / waves;
+    return groups * p->lds_bytes <= p->target->lds_bytes;
+}
+
 bool matrix_fits_half(const GpuPlan *p)
 {
+    enum { HALF = 256 };
     Matrix m = matrix_of(p);
     if (!(p->target->matrix & AMDGCN_ONE_FILE)) return false;
     if (m.in->m > 16) return false; /* accumulators of 16 registers fragment the register file */
     const int n = p->n_acc * gpu_type_bytes(&p->acc) / 4 + vector_registers(&m);
+    /* Where two waves do not fit anyhow there is nothing to save registers for. Sums of doubles, however,
+     * LLVM moves between both halves in the loop (LLVM 19: 425 instructions, not 182). */
+    if (n > HALF && gpu_type_bytes(&p->acc) <= 4 && !local_memory_for_two(p)) return false;
     return n <= (p->n_stages > 1 ? 300 : 270); /* not all are live at once */
 }
 
