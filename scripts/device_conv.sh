@@ -1,8 +1,8 @@
 #!/bin/sh
 # device_conv.sh [--compile-only] OUT: convolutions of all directions, four formats and groups on a device, every element compared with the reference,
-# with NaN behind the tensors; loads of one element and of vectors; NVIDIA: with and without a ring of stages. Prints the tuner's
-# last line and how many results are wrong. --compile-only makes and compiles the kernels, and needs no device; a later call with
-# the same OUT takes them.
+# with NaN behind the tensors; loads of one element and of vectors; NVIDIA: with and without a ring of stages,
+# with parts of K. Prints the tuner's last line and how many results are wrong. --compile-only makes and compiles the kernels, and
+# needs no device; a later call with the same OUT takes them.
 #
 # Environment: TUNER (build/bin/tuner), DEVICE (cuda; hip, host), ARCH (sm_90; as ArchitectureName). Exit code 1: a result is wrong
 # or a kernel did not run.
@@ -27,6 +27,9 @@ case $device in
   *) tiles="WorkGroup: [[16, 16, 1]], ThreadTile: [[4, 4]], DepthU: [16], PrefetchGlobalRead: [1]" wide=1;;
 esac
 ring_s=${ring_s-} ring_h=${ring_h-}
+split=GlobalSplitUAlgorithm
+parts="Groups: [[{GlobalSplitU: 3, $split: MultipleBuffer}, {GlobalSplitU: 4, $split: SingleBuffer},
+        {GlobalSplitU: 2, $split: MultipleBufferSingleKernel}]]"
 filter_of() { case $1 in NCHW) echo KCYX;; NHWC) echo KYXC;; CNHW) echo CKYX;; *) echo CYXK;; esac; }
 
 # problem TYPES DIRECTION IMAGE TILES PARAMETERS: one problem type with the sizes below
@@ -62,6 +65,8 @@ END
         [ -z "$ring" ] || problem "$types" $direction $image "$ring" "GlobalReadVectorWidth: [1]"
       done
       [ -z "$ring" ] || problem "$types" $direction NHWC "$ring" "GlobalReadVectorWidth: [4]"
+      [ -z "$ring" ] || problem "$types" $direction NHWC "$ring" "GlobalReadVectorWidth: [4], $parts"
+      [ -z "$ring" ] || problem "$types" $direction NCHW "$tiles" "GlobalReadVectorWidth: [1], VectorWidth: [1], $parts"
       more=", AssertFree0ElementMultiple: [4]"
       case $direction in Forward) more=;; BackwardData) continue;; esac # whose vectors need a multiple of W
       [ -z "$wide" ] || problem "$types" $direction NHWC "$tiles" "GlobalReadVectorWidth: [4], VectorWidth: [4]$more"

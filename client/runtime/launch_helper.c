@@ -66,7 +66,10 @@ static Reduction reduction_of(const Helper *h)
     Reduction r = {.gsu = multiple ? (uint32_t)h->s->map.global_split_u : 1, 1, 1, 1};
     uint64_t total = outputs(h->p), threads = h->g->cu * HELPER_WORK_GROUP;
     if (!wide) return r;
-    if (total > 2 * threads && h->p->m % 2 == 0) r.width = 2;
+    /* pairs are neighbours along D's first index */
+    const int64_t row = h->p->dims ? h->p->dims->size[0] : h->p->m;
+    const bool pairs = !h->p->dims || !fused_any(&h->s->fused);
+    if (total > 2 * threads && row % 2 == 0 && pairs) r.width = 2;
     uint32_t most = r.gsu / 32 < 4 ? r.gsu / 32 : 4; /* at least 32 parts for each reducer */
     if ((r.gsu & (r.gsu - 1)) == 0 && most > 1) {
         r.reducers = most;

@@ -341,10 +341,11 @@ static Err helper_files(Emitter *e, Item *it, Buf *out)
     buf_puts(out, ",\"helpers\":{");
     for (size_t i = 0; i < it->n_helpers && it->apart && !err; i++) {
         Str symbol = it->helper[i].symbol;
-        const ProblemType *pt = it->s->pt; /* symbols of H and HHS are equal */
-        Str path = arena_printf(&e->a, "%s/%s_%s%s%s_%.*s.hip", e->dir, it->target->name,
+        const ProblemType *pt = it->s->pt; /* symbols of H and HHS are equal, and with first strides */
+        Str path = arena_printf(&e->a, "%s/%s_%s%s%s%s_%.*s.hip", e->dir, it->target->name,
                                 type_letter((DataType)pt->DataType), type_letter((DataType)pt->DestDataType),
-                                type_letter((DataType)pt->ComputeDataType), STR_ARG(symbol));
+                                type_letter((DataType)pt->ComputeDataType),
+                                pt->UseInitialStridesCD ? "_I" : "", STR_ARG(symbol));
         buf_reset(&text);
         err = kernel_emit_helper(it->s->pt, it->target, &it->helper[i], &text);
         if (!err) err = file_write(path.s, buf_view(&text));

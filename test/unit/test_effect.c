@@ -307,7 +307,7 @@ static void test_texts(void **state)
         {"WorkGroupMappingType", SCOPE_NV, "honoured; by wgmma only B (nv-value)"},
         {"DirectToLdsA", SCOPE_AMD, "honoured"},
         {"PackBatchDims", SCOPE_NV,
-         "honoured; with the ring only 0 (nv-value); by wgmma only 0 and 1 (nv-value); "
+         "honoured; by wgmma only 0 and 1 (nv-value); "
          "without local memory only 0 (direct-value)"},
         {"VectorStore", SCOPE_NV,
          "honoured; with the ring only -1 and 1 (nv-value); by wgmma hint: EngineStore decides; "
@@ -386,7 +386,7 @@ static void test_rejected(void **state)
         const char *why;
     } cases[] = {
         {{"x86-64-v3", SGEMM, "{PackBatchDims: 1, GlobalSplitU: 2}"},
-         "contractions that are no GEMM have GlobalSplitU 1 and StreamK 0, not 2 and 0"},
+         "host kernels of contractions that are no GEMM have GlobalSplitU 1 and StreamK 0, not 2 and 0"},
         {{"x86-64-v3", SGEMM, "{WorkGroupMappingType: Z, WorkGroupMapping: 2}"},
          "WorkGroupMappingType Z with WorkGroupMapping 2 needs a grid of powers of 2, which hosts do not "
          "launch"},

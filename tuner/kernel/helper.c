@@ -34,6 +34,8 @@ static Err post_gsu(Arena *a, const Solution *s, Str c, HelperKernel *out, size_
     uint32_t gsu = (uint32_t)s->GlobalSplitU;
     char base[HELPER_NAME_MAX], name[HELPER_SYMBOL_MAX];
     const Fused fused = problem_fused(pt);
+    /* rows are counted along all indices of M, neighbours along D's first one alone */
+    wide = wide && (problem_is_gemm(pt) || !fused_any(&fused));
     helper_post_gsu_name(c, (DataType)pt->DestDataType, pt->StridedBatched, &fused, base);
     for (uint32_t reducers = 1; reducers <= 4; reducers *= 2) {
         bool power = (gsu & (gsu - 1)) == 0;
@@ -96,5 +98,6 @@ bool helper_serves(const ProblemType *made_for, const ProblemType *pt, const Tar
 {
     if (pack_kernel_bytes(symbol.s, symbol.n)) return true; /* the name has all parameters */
     if (str_eq(symbol, str_from(FLAGS_SYMBOL))) return true;
+    if (made_for->UseInitialStridesCD != pt->UseInitialStridesCD) return false; /* arguments differ */
     return made_for->ComputeDataType == pt->ComputeDataType || helper_is_for_both(pt, t, symbol);
 }

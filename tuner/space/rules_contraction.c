@@ -19,6 +19,7 @@ bool check_contraction(Derive *d)
     if (!f->contraction && !s->PackBatchDims) return true;
     if (!f->strided_batched || fused_any(&f->fused)) REJECT(d, CONTRACTION_FORM);
     if (s->PackBatchDims && has_groups(f->pt)) REJECT(d, CONTRACTION_GROUP, s->PackBatchDims);
-    if (s->GlobalSplitU > 1 || s->StreamK) REJECT(d, CONTRACTION_SPLIT, s->GlobalSplitU, s->StreamK);
+    if (f->target->family == TARGET_HOST && (s->GlobalSplitU > 1 || s->StreamK))
+        REJECT(d, CONTRACTION_SPLIT, s->GlobalSplitU, s->StreamK);
     return true;
 }

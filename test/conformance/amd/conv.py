@@ -27,18 +27,21 @@ KERNELS = {
     'gfx90a': [('HHS', MATRIX), ('S', WIDE), ('BBS', {**MATRIX, 'MatrixInstruction': [32, 32, 4, 1, 1, 1, 1, 2, 2]}), ('S', SPLIT)],
     'gfx942': [('S', SPLIT), ('HHS', MATRIX), ('S', PLAIN), ('HHS', MATRIX)],
     'gfx1100': [('HHS', WAVE32), ('S', PLAIN), ('HHS', WAVE32), ('S', WIDE)]}
+# Parts of K: GlobalSplitU with each of its ways to add them up, StreamK.
+PARTS = [{'GlobalSplitU': 3, 'GlobalSplitUAlgorithm': 'MultipleBuffer'}, {'GlobalSplitU': 2, 'GlobalSplitUAlgorithm': 'SingleBuffer'},
+         {'GlobalSplitU': 4, 'GlobalSplitUAlgorithm': 'MultipleBufferSingleKernel'}, {'StreamK': 2}]
 STORE = {'S': (np.float32, np.float32, 1e-5), 'X': (np.float32, np.float32, 1e-5),
          'HHS': (np.float16, np.float16, 2e-3), 'I8II': (np.int8, np.int32, 0)}
 
 
-def case(arch, kind, solution, direction, image, number, spatial=2, groups=False, filters=None, list_=None, fixed=None):
+def case(arch, kind, solution, direction, image, number, spatial=2, groups=False, filters=None, list_=None, fixed=None, packs=True):
     """An entry of emit's list, with its convolutions."""
     given = list_ or (convolve.grouped() if groups else convolve.sizes(spatial))
     runs = [(name, c, part) for name, c in given for part in range(c.parts(direction))]
     problem = convolve.problem(cases.PROBLEMS[kind], direction, image, filters, spatial, groups, fixed)
     formats = [x for m in problem['ConvolutionConfig'] for k, x in m.items() if k.endswith('Format')]
     alpha = [1, 0.5][number % 2] if kind != 'I8II' else 1
-    if not groups and number % 3 == 1:
+    if packs and not groups and number % 3 == 1:
         solution = {**solution, 'PackBatchDims': 1}
     return {'arch': arch, 'problem': problem, 'solution': solution, 'name': f'k{number}', 'apart': True,
             'sizes': [c.letters(part) for _, c, part in runs], 'scalars': [[alpha, 0]] * len(runs)}, {
@@ -87,6 +90,12 @@ def given(short):
                     width = {'S': 4, 'I8II': 4}.get(kind, 8) // (1 + (v + d) % 2)
                     out.append(case(arch, kind, widened(solution, width), direction, 'NHWC', len(out),
                                     groups=direction == 'weights', list_=vectors(width)))
+                for i, parts in enumerate(PARTS):
+                    kind, solution = KERNELS[arch][(a + d + i) % 4]
+                    if 'StreamK' in parts and 'MatrixInstruction' not in solution:
+                        continue        # AMD: by MFMA alone
+                    out.append(case(arch, kind, {**solution, **parts}, direction, convolve.IMAGES[(d + i) % 4], len(out), packs=False,
+                                    groups=(d + i) % 3 == 0, spatial=2 + (i == 1 and (d + i) % 3 != 0)))
                 add(arch, a + d, direction, 'NHWC', filters='CYXK')
                 add(arch, a + d + 1, direction, 'NCHW', filters='KYXC')
     return out

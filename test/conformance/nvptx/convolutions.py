@@ -67,7 +67,9 @@ class Kernels(nv.amd.Kernels):
         with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
             self.headers = nv.precompiled(self.compiler, folder)
             made = list(pool.map(self.one, wanted))
-        return {(arch, symbol): path for (arch, symbol, _), path in zip(wanted, made)}
+        out = {(arch, symbol): path for (arch, symbol, _), path in zip(wanted, made)}
+        out.update({w: path for w, path in zip(wanted, made)})      # helper kernels of one symbol differ
+        return out
 
     def one(self, item):
         arch, symbol, path = item
@@ -84,6 +86,8 @@ def given(name, short):
 
     def add(i, direction, image, **more):
         kind, solution = KERNELS[name][i % 4]
+        if short and name == 'ring' and direction == 'weights':
+            solution = {**solution, **conv.PARTS[0]}
         out.append(conv.case(arch, kind, solution, direction, image, len(out), **more))
     for d, direction in enumerate(convolve.DIRECTIONS):
         for f, image in enumerate(convolve.IMAGES):
@@ -107,6 +111,11 @@ def given(name, short):
             out.append(conv.case(arch, 'X', XF32, direction, 'NHWC', len(out), list_=conv.vectors(4)))
             if direction == 'forward':
                 out.append(conv.case(arch, 'I8II', BYTES, direction, 'NHWC', len(out), list_=conv.vectors(4)))
+        for i, parts in enumerate(conv.PARTS if arch == 'sm_90' and not short else []):
+            kind, solution = KERNELS[name][(d + i) % 4]
+            for more in parts, {**parts, 'StaggerU': 4, 'PackBatchDims': 1}:
+                out.append(conv.case(arch, kind, {**solution, **more}, direction, convolve.IMAGES[(d + i) % 4], len(out), packs=False,
+                                     groups='PackBatchDims' not in more and (d + i) % 3 == 0))
         if not short:
             add(d, direction, 'NHWC', filters='CYXK')
             add(d + 1, direction, 'NCHW', filters='KYXC')

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "kernel/contract.h"
 #include "kernel/gpu/gpu.h"
 #include "kernel/helper.h"
 #include "problem/helper_name.h"
@@ -15,6 +16,8 @@ typedef struct {
     int n_args;
     Arena arena;
     Program program; /* the ops of the kernel that adds parts up */
+    bool general;    /* D is no matrix or batch of matrices: it has these indices */
+    Indices x;
 } HelperText;
 
 static void arg(HelperText *h, const char *type, const char *name)
@@ -23,15 +26,25 @@ static void arg(HelperText *h, const char *type, const char *name)
     buf_printf(&h->body, "%s%s%s%s", h->n_args++ ? ", " : "", type, star ? "" : " ", name);
 }
 
-/* Strides of a tensor, then: [1] and, in batches, [2]. */
-static void stride_args(HelperText *h, const char *ld, const char *batch)
+static const char *index_name(HelperText *h, const char *of, int32_t index)
 {
-    arg(h, "unsigned", ld);
-    if (h->p.batched) arg(h, "unsigned", batch);
+    return stmts_name(&h->s, "%s%d", of, (int)index);
+}
+
+/* Strides of tensor c, d or w (the workspace): [1] and, in batches, [2]; those of all indices. */
+static void stride_args(HelperText *h, char n)
+{
+    for (int32_t i = h->x.initial_cd ? 0 : 1; h->general && i < h->x.of_d; i++)
+        arg(h, "unsigned", index_name(h, stmts_name(&h->s, "stride_%c", n), i));
+    if (h->general) return;
+    arg(h, "unsigned", stmts_name(&h->s, "ld%c", n));
+    if (h->p.batched) arg(h, "unsigned", stmts_name(&h->s, "batch_%c", n));
 }
 
 static void size_args(HelperText *h)
 {
+    for (int32_t i = 0; h->general && i < h->x.of_d; i++) arg(h, "unsigned", index_name(h, "size_", i));
+    if (h->general) return;
     arg(h, "unsigned", "size_m");
     arg(h, "unsigned", "size_n");
     if (h->p.batched) arg(h, "unsigned", "size_batch");
@@ -47,6 +60,13 @@ static void offset_args(HelperText *h)
 static Err helper_begin(HelperText *h, const ProblemType *pt, const Target *t)
 {
     TRY(gpu_plan_types(&h->p, pt, t));
+    h->x = (Indices){0};
+    h->general = !indices_are_plain_gemm(pt);
+    if (h->general) {
+        TRY(indices_of_type(pt, 0, &h->x));
+        h->general = !indices_are_gemm(&h->x, NULL);
+        if (indices_rows_of_b(&h->x)) indices_exchange(&h->x);
+    }
     buf_init(&h->body);
     stmts_init(&h->s, GPU_STMTS_BYTES);
     h->n_args = 0;
@@ -117,16 +137,24 @@ static const Expr *wide(HelperText *h, const char *name)
     return expr_var(&h->s.pool, name, 0, 0, 1ll << 62);
 }
 
+/* The number of elements of D. */
+static const Expr *all_elements(HelperText *h)
+{
+    ExprPool *pool = &h->s.pool;
+    const Expr *all = h->general ? size(h, "size_0") : expr_mul(pool, size(h, "size_m"), size(h, "size_n"));
+    for (int32_t i = 1; h->general && i < h->x.of_d; i++)
+        all = expr_mul(pool, all, size(h, index_name(h, "size_", i)));
+    return !h->general && h->p.batched ? expr_mul(pool, all, size(h, "size_batch")) : all;
+}
+
 /* Declares the thread's number among all, and how many elements D has. */
 static void let_thread(HelperText *h, const char *name)
 {
     ExprPool *pool = &h->s.pool;
     const Expr *group = expr_mul_i(pool, word(h, "@group_x()"), KERNEL_HELPER_GROUP);
     const Expr *tid = expr_var(pool, "@tid()", 0, 0, KERNEL_HELPER_GROUP - 1);
-    const Expr *all = expr_mul(pool, size(h, "size_m"), size(h, "size_n"));
-    if (h->p.batched) all = expr_mul(pool, all, size(h, "size_batch"));
     stmt_let(&h->s, name, expr_add(pool, group, tid));
-    stmt_let(&h->s, "all", all);
+    stmt_let(&h->s, "all", all_elements(h));
 }
 
 /* Threads past the last element return. */
@@ -137,11 +165,49 @@ static void leave_outside(HelperText *h)
     stmt_end(&h->s);
 }
 
-/* Element number `at` (of `all`, elements of D without gaps) to row i, column j, batch z. */
+/* The number that the indices of a group are the digits of. */
+static const Expr *group_number(HelperText *h, IndexGroup g)
+{
+    ExprPool *pool = &h->s.pool;
+    const IndexList *l = &h->x.group[g];
+    const Expr *number = expr_const(pool, 0);
+    for (int32_t i = l->n; i-- > 0;) {
+        number = expr_mul(pool, number, size(h, index_name(h, "size_", l->v[i])));
+        number = expr_add(pool, number, word(h, index_name(h, "i_", l->v[i])));
+    }
+    return number;
+}
+
+static void let_word(HelperText *h, const char *name, const Expr *x)
+{
+    stmt_define(&h->s, "unsigned", name, value_cast(&h->s, "unsigned", value_expr(&h->s, x)));
+}
+
+/* Element number `at` (of `all`, elements of D without gaps) to all indices i_0, i_1, .. of D. */
+static void let_indices(HelperText *h)
+{
+    ExprPool *pool = &h->s.pool;
+    const Expr *rest = wide(h, "at");
+    for (int32_t i = 0; i < h->x.of_d; i++) {
+        const Expr *of = size(h, index_name(h, "size_", i));
+        let_word(h, index_name(h, "i_", i), i + 1 < h->x.of_d ? expr_mod(pool, rest, of) : rest);
+        rest = stmt_let(&h->s, index_name(h, "rest_", i), expr_div(pool, rest, of));
+    }
+    if (!fused_any(&h->p.fused)) return;
+    let_word(h, "z", group_number(h, INDICES_BATCH));
+    let_word(h, "j", group_number(h, INDICES_N));
+    let_word(h, "i", group_number(h, INDICES_M));
+}
+
+/* Element number `at` to row i, column j, batch z. */
 static void let_coordinates(HelperText *h)
 {
     Stmts *s = &h->s;
     ExprPool *pool = &s->pool;
+    if (h->general) {
+        let_indices(h);
+        return;
+    }
     const Expr *columns = expr_div(pool, wide(h, "at"), size(h, "size_m")), *z = expr_const(pool, 0);
     if (h->p.batched) z = expr_div(pool, columns, size(h, "size_n"));
     const Expr *j = expr_mod(pool, columns, size(h, "size_n"));
@@ -149,6 +215,19 @@ static void let_coordinates(HelperText *h)
     stmt_define(s, "unsigned", "z", value_cast(s, "unsigned", value_expr(s, z)));
     stmt_define(s, "unsigned", "j", value_cast(s, "unsigned", value_expr(s, j)));
     stmt_define(s, "unsigned", "i", value_cast(s, "unsigned", value_expr(s, i)));
+}
+
+/* The place of the element with the indices i_0, i_1, .. in tensor n. */
+static const Expr *indexed_at(HelperText *h, char n)
+{
+    ExprPool *pool = &h->s.pool;
+    if (n == 'w') return wide(h, "at");
+    const ContractNames names = {&h->s, ""};
+    const Expr *at = expr_const(pool, 0);
+    for (int32_t i = 0; i < h->x.of_d; i++)
+        at = expr_add(pool, at, expr_mul(pool, word(h, index_name(h, "i_", i)),
+                                         contract_index_stride(&h->x, n - 'a', &names, i)));
+    return at;
 }
 
 /* Element (i, j) of a batch whose columns are ld apart; with batch, element (i, j, z). */
@@ -169,7 +248,8 @@ static const Value *place(HelperText *h, char n, bool array)
         base = value_call(s, "@pointer", base, value_reg(s, "z"));
         base = value_op(s, VALUE_ADD, base, value_named(s, "offset_%c", n));
     }
-    const Expr *at = element_at(h, ld, !array && h->p.batched ? batch : NULL);
+    const Expr *at =
+        h->general ? indexed_at(h, n) : element_at(h, ld, !array && h->p.batched ? batch : NULL);
     return value_op(s, VALUE_ADD, base, value_expr(s, at));
 }
 
@@ -195,8 +275,8 @@ Err gpu_beta_only(const ProblemType *pt, const Target *t, bool ga, Str symbol, B
     arg(&h, ga ? "@TS *" : arrays ? "@TD *const *" : "@TD *", "d");
     arg(&h, arrays ? "const @TD *const *" : "const @TD *", "c");
     offset_args(&h);
-    stride_args(&h, "ldd", "batch_d");
-    stride_args(&h, "ldc", "batch_c");
+    stride_args(&h, 'd');
+    stride_args(&h, 'c');
     size_args(&h);
     arg(&h, "@TS", "beta");
     buf_puts(&h.body, ")\n{\n");
@@ -261,9 +341,9 @@ static void post_gsu_args(HelperText *h)
     post_gsu_tensors(h, "const @TS *");
     arg(h, "@TS", "alpha");
     arg(h, "@TS", "beta");
-    stride_args(h, "ldd", "batch_d");
-    stride_args(h, "ldw", "batch_w");
-    stride_args(h, "ldc", "batch_c");
+    stride_args(h, 'd');
+    stride_args(h, 'w');
+    stride_args(h, 'c');
     size_args(h);
     arg(h, "unsigned", "gsu");
     fused_args(h);
@@ -372,6 +452,15 @@ static void post_gsu_vectors(HelperText *h, int vw)
 }
 
 /* sum to D, by the ops. */
+/* The distance of the thread's element e from its first one in tensor n: they are neighbours along D's first
+ * index. */
+static const Expr *apart(HelperText *h, char n, const Expr *e)
+{
+    const ContractNames names = {&h->s, ""};
+    if (!h->general) return e;
+    return expr_mul(&h->s.pool, e, contract_index_stride(&h->x, n - 'a', &names, 0));
+}
+
 static void post_gsu_store(HelperText *h, int vw)
 {
     Stmts *s = &h->s;
@@ -387,12 +476,12 @@ static void post_gsu_store(HelperText *h, int vw)
     for (const Op *op = h->p.epilogue->next; op && op->kind != OP_CONVERT_TILE; op = op->next) {
         const bool adds_c = op->kind == OP_ADD_TILE && op->scalar;
         if (adds_c) stmt_if(s, not_zero(s, value_reg(s, "o.beta")));
-        if (adds_c) at.c = value_load(s, element_of(h, old, e));
+        if (adds_c) at.c = value_load(s, element_of(h, old, apart(h, 'c', e)));
         const Value *y = gpu_element_op(&h->p, s, op, &at, x);
         if (y != x) stmt_set(s, x, y);
         if (adds_c) stmt_end(s);
     }
-    stmt_store(s, element_of(h, to, e), value_call(s, "@from_c", x));
+    stmt_store(s, element_of(h, to, apart(h, 'd', e)), value_call(s, "@from_c", x));
     stmt_end(s);
 }
 
@@ -428,19 +517,35 @@ static void both_values(HelperText *h, const char *const *name, int n)
                 value_select(s, wide_args, value_int(s, 1), value_named(s, "word%d", n)));
 }
 
-static void post_gsu_both(HelperText *h, Str symbol)
+/* The names of the arguments between the scalars and gsu. */
+static int both_names(HelperText *h, const char *name[4 * INDEX_MAX])
 {
     static const char *const flat[] = {"ldd", "ldw", "ldc", "size_m", "size_n"};
-    static const char *const strides[] = {"ldd", "batch_d", "ldw", "batch_w", "ldc", "batch_c"};
-    const char *batched[9] = {[6] = "size_m", "size_n", "size_batch"};
-    memcpy(batched, strides, sizeof strides);
-    const int n = h->p.batched ? 9 : 5;
+    static const char *const batched[] = {"ldd",     "batch_d", "ldw",    "batch_w",   "ldc",
+                                          "batch_c", "size_m",  "size_n", "size_batch"};
+    int n = 0;
+    if (!h->general) {
+        memcpy(name, h->p.batched ? batched : flat, h->p.batched ? sizeof batched : sizeof flat);
+        return h->p.batched ? 9 : 5;
+    }
+    for (const char *t = "dwc"; *t; t++)
+        for (int32_t i = h->x.initial_cd ? 0 : 1; i < h->x.of_d; i++)
+            name[n++] = index_name(h, stmts_name(&h->s, "stride_%c", *t), i);
+    for (int32_t i = 0; i < h->x.of_d; i++) name[n++] = index_name(h, "size_", i);
+    return n;
+}
+
+static void post_gsu_both(HelperText *h, Str symbol)
+{
+    const char *name[4 * INDEX_MAX];
+    const int n = both_names(h, name);
     Stmts *s = &h->s;
     ExprPool *pool = &s->pool;
     both_args(h, symbol, n);
-    both_values(h, h->p.batched ? batched : flat, n);
+    both_values(h, name, n);
     post_gsu_share(h, 1, 1);
-    stmt_let(s, "first", element_at(h, "ldw", h->p.batched ? "batch_w" : NULL));
+    stmt_let(s, "first",
+             h->general ? indexed_at(h, 'w') : element_at(h, "ldw", h->p.batched ? "batch_w" : NULL));
     const Expr *left = expr_op(pool, EXPR_LT, word(h, "g"), word(h, "gsu"));
     const Expr *in = expr_op(pool, EXPR_LT, wide(h, "at"), wide(h, "all"));
     const Expr *g = stmt_loop(s, (Loop){.var = "g",
