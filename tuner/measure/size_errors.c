@@ -6,11 +6,10 @@
 #include <string.h>
 
 #include "base/arena.h"
-
 #include "base/err.h"
 
-/* CLASS: of a class on a size; BUILT: of kernels that are built alike, which falls with the distance FAR; OWN:
- * of a pair by itself, with the noise of a race. Sizes are alike with EVERYWHERE and more within NEAR
+/* CLASS: of a class on a size; BUILT: of kernels that are built alike, which falls with the distance FAR;
+ * OWN: of a pair by itself, with the noise of a race. Sizes are alike with EVERYWHERE and more within NEAR
  * doublings of their extents, taken together. SCALE_MIN and SCALE_MAX bound what is learned of the spread. */
 static const double CLASS = 0.12, BUILT = 0.20, FAR = 3.5, OWN = 0.1, EVERYWHERE = 0.25, NEAR = 2.5,
                     SCALE_MIN = 0.15, SCALE_MAX = 2;
@@ -123,7 +122,7 @@ static void points_rank(const SizeErrors *e, Chosen *list)
             list[i].rank = list[i - 1].rank + 1;
 }
 
-/* OTHERS: the points that are kept for other sizes, if there are so many. */
+/* A quarter of the places is kept for points of other sizes, where there are any. */
 static void points_choose(SizeErrors *e, size_t z, const Chosen *ranked, Chosen *list)
 {
     const size_t n = e->points.n, others = e->n_max / 4;

@@ -1,18 +1,19 @@
 /* What a regression leaves on each size: a Gaussian process over how kernels are built.
  *
  * The regression of surrogate.h has no effect of a class of kernels on a size: mma.sync kernels that are a
- * fifth faster than wgmma kernels on a skinny size say so only of themselves there. Here the error of a kernel
- * on a size is normal with mean 0, and errors are the more alike the more kernels and sizes are:
+ * fifth faster than wgmma kernels on a skinny size say so only of themselves there. Here the error of a
+ * kernel on a size is normal with mean 0, and errors are the more alike the more kernels and sizes are:
  *
- *   covariance = alike(size, size') [class = class'] (CLASS^2 + BUILT^2 exp(-distance(traits, traits') / FAR))
+ *   covariance = alike(size, size')
+ *                [class = class'] (CLASS^2 + BUILT^2 exp(-distance(traits, traits') / FAR))
  *              + [same kernel and size] OWN^2
  *
  * so that a class of which one kernel was measured on a size is better known there, and one of which eighty
  * were is known well: yet another similar kernel promises little (Rasmussen and Williams, Gaussian Processes
- * for Machine Learning, 2006, algorithm 2.1). The standard deviations are those of hgemm kernels on an H200
- * (semivariances of what the fitted model misses, test/data/search); on each size all of them are scaled by what
- * a search sees there. Each size has up to SIZE_ERRORS_POINTS measurements, its own before those of sizes nearby, of all
- * classes in turn, the fastest first.
+ * for Machine Learning, 2006, algorithm 2.1). The standard deviations are about those of hgemm kernels on an
+ * H200 (semivariances of what the fitted model misses, test/data/search); on each size all of them are
+ * scaled by what a search sees there. Each size has up to SIZE_ERRORS_POINTS measurements: three quarters are
+ * its own, the fastest of all classes in turn, the others those of sizes nearby.
  */
 #ifndef MEASURE_SIZE_ERRORS_H
 #define MEASURE_SIZE_ERRORS_H
