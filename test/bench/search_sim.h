@@ -26,7 +26,7 @@
 #define SIM_FIRST_S 0.7
 #define SIM_SIZE_S 0.08
 #define SIM_ELEMENT_S 3.5e-9
-#define SIM_PAIR_S 0.005
+#define SIM_PAIR_S 0.015
 #define SIM_RESULT_S 2.7e-10
 #define SIM_FINAL 0.2
 enum { SIM_CORES = 16 };

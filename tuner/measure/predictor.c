@@ -34,6 +34,12 @@ static double seconds_of(void *ctx, size_t size)
     return model_time(&p->kernel, &p->o.device, &p->rates[p->kernel.class], &p->size[size], NULL);
 }
 
+static int class_of(void *ctx)
+{
+    const Predictor *p = ctx;
+    return p->kernel.class;
+}
+
 static Err measured(void *ctx, size_t size, double seconds)
 {
     Predictor *p = ctx;
@@ -67,7 +73,7 @@ Err predictor_init(const PredictorOptions *o, SearchModel *out)
 {
     Predictor *p = calloc(1, sizeof *p);
     TRY_ALLOC(p);
-    *out = (SearchModel){take_kernel, seconds_of, measured, fit, p};
+    *out = (SearchModel){take_kernel, seconds_of, measured, fit, p, class_of};
     p->o = *o;
     memcpy(p->rates, o->rates, sizeof p->rates);
     p->size = calloc(o->n_sizes + 1, sizeof *p->size);

@@ -16,12 +16,12 @@ static Err places_make(Search *s)
 {
     const size_t n = s->o.n_sizes;
     double lo = (double)INFINITY, hi = -(double)INFINITY;
-    s->place = ARENA_ARRAY(&s->arena, n * SEARCH_EXTENTS, double);
+    s->place = ARENA_ARRAY(&s->arena, n * SIZE_EXTENTS, double);
     s->x = ARENA_ARRAY(&s->arena, n, double);
     TRY_ALLOC(s->place);
     TRY_ALLOC(s->x);
     for (size_t z = 0; z < n; z++) {
-        double *at = &s->place[z * SEARCH_EXTENTS];
+        double *at = &s->place[z * SIZE_EXTENTS];
         at[0] = log_at_least((double)size_m(s->o.pt, &s->o.size[z]));
         at[1] = log_at_least((double)size_n(s->o.pt, &s->o.size[z]));
         at[2] = log_at_least((double)size_batch(s->o.pt, &s->o.size[z]));
@@ -92,10 +92,12 @@ Err search_init(Search *s, const SearchOptions *o)
     TRY_ALLOC(s->best);
     TRY_ALLOC(s->hope);
     TRY_ALLOC(s->n_measured);
+    TRY_ALLOC(s->waited = ARENA_ARRAY(&s->arena, o->n_sizes, size_t));
     for (size_t z = 0; z < o->n_sizes; z++) s->best[z] = UINT32_MAX;
     TRY(places_make(s));
     TRY(launches_make(s));
     TRY(surrogate_make(s));
+    TRY(size_errors_init(&s->errors, o->n_sizes, s->place));
     return search_work_new(s, &s->work);
 }
 
@@ -106,6 +108,8 @@ void search_fini(Search *s)
     VEC_FINI(&s->value);
     VEC_FINI(&s->predicted);
     VEC_FINI(&s->choice);
+    VEC_FINI(&s->traits);
+    size_errors_fini(&s->errors);
     map_fini(&s->by_hash);
     arena_fini(&s->arena);
 }
@@ -125,7 +129,9 @@ Err search_known_add(Search *s, int64_t permutation, const Solution *solution, H
     *candidate = (uint32_t)s->known.n;
     SearchCandidate c = {.permutation = permutation, .hash = hash};
     const bool makes = s->o.model.kernel(s->o.model.ctx, solution);
-    bool ok = VEC_PUSH(&s->known, c);
+    Traits traits;
+    search_traits(s, solution, &traits);
+    bool ok = VEC_PUSH(&s->known, c) && VEC_PUSH(&s->traits, traits);
     for (size_t z = 0; ok && z < s->o.n_sizes; z++) {
         double seconds = makes ? s->o.model.seconds(s->o.model.ctx, z) : 0;
         ok = VEC_PUSH(&s->value, 0.0) && VEC_PUSH(&s->predicted, seconds > 0 ? log(seconds) : (double)NAN);
@@ -191,30 +197,55 @@ static Err model_refit(Search *s)
     return 0;
 }
 
+static const uint32_t *choice_of(const Search *s, uint32_t c)
+{
+    return s->n_dims ? &s->choice.v[c * s->n_dims] : NULL;
+}
+
+/* Logarithm of a pair's measured time over the model's; NAN: there is none. */
+static double log_ratio(const Search *s, uint32_t c, uint32_t z)
+{
+    const double v = *value_at(s, c, z);
+    return v > 0 && !isinf(v) ? log(v * 1e-9) - s->predicted.v[c * s->o.n_sizes + z] : (double)NAN;
+}
+
 Err search_learn(Search *s)
 {
+    double sd;
     TRY(model_refit(s));
     surrogate_reset(&s->surrogate);
+    size_errors_reset(&s->errors);
+    for (uint32_t c = 0; c < s->known.n; c++)
+        for (uint32_t z = 0; z < s->o.n_sizes; z++)
+            if (!isnan(log_ratio(s, c, z)))
+                surrogate_add(&s->surrogate, choice_of(s, c), z, log_ratio(s, c, z));
+    surrogate_fit(&s->surrogate);
     for (uint32_t c = 0; c < s->known.n; c++)
         for (uint32_t z = 0; z < s->o.n_sizes; z++) {
-            const double v = *value_at(s, c, z);
-            if (!(v > 0) || isinf(v) || isnan(s->predicted.v[c * s->o.n_sizes + z])) continue;
-            surrogate_add(&s->surrogate, s->n_dims ? &s->choice.v[c * s->n_dims] : NULL, z,
-                          log(v * 1e-9) - s->predicted.v[c * s->o.n_sizes + z]);
+            const double ratio = log_ratio(s, c, z);
+            if (isnan(ratio)) continue;
+            const double left = ratio - surrogate_predict(&s->surrogate, choice_of(s, c), z, &sd);
+            TRY(size_errors_add(&s->errors, &s->traits.v[c], z, left, log(*value_at(s, c, z) * 1e-9)));
         }
-    surrogate_fit(&s->surrogate);
-    return 0;
+    return size_errors_fit(&s->errors);
+}
+
+double search_error(const Search *s, const uint32_t *choice, const Traits *t, size_t z, double *sd)
+{
+    double sd_choice, sd_built;
+    const double mean = surrogate_predict(&s->surrogate, choice, z, &sd_choice) +
+                        size_errors_predict(&s->errors, t, z, &sd_built);
+    *sd = sqrt(sd_choice * sd_choice + sd_built * sd_built);
+    return mean;
 }
 
 double search_expected(Search *s, uint32_t c, uint32_t z)
 {
-    const double v = *value_at(s, c, z);
+    const double v = *value_at(s, c, z), predicted = s->predicted.v[c * s->o.n_sizes + z];
     double sd;
     if (v > 0) return v;
-    if (isnan(s->predicted.v[c * s->o.n_sizes + z])) return (double)INFINITY;
-    return 1e9 *
-           exp(s->predicted.v[c * s->o.n_sizes + z] +
-               surrogate_predict(&s->surrogate, s->n_dims ? &s->choice.v[c * s->n_dims] : NULL, z, &sd));
+    if (isnan(predicted)) return (double)INFINITY;
+    return 1e9 * exp(predicted + search_error(s, choice_of(s, c), &s->traits.v[c], z, &sd));
 }
 
 double search_hope(const Search *s)

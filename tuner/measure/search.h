@@ -3,7 +3,8 @@
  *   search_init(&s, &options); loop { search_next -> pairs; measure them; search_result for each }
  *
  * SEARCH_MODEL. Predictions are the model's, with rates fitted to what was measured, corrected by a
- * regression over parameters (surrogate.h). A scan of the pool keeps, for each size, the candidates that
+ * regression over parameters (surrogate.h) and, on each size, by kernels that are built alike
+ * (size_errors.h). A scan of the pool keeps, for each size, the candidates that
  * promise most and the best of each family; the one-step neighbourhood of the size's best and every kernel
  * that is compiled already join them. Of these a batch takes the kernels with the largest expected gain,
  * added up over all sizes by weight, for the seconds that compiling and measuring take (search_gain.h), so
@@ -17,6 +18,7 @@
 
 #include "base/vec.h"
 #include "measure/pool.h"
+#include "measure/size_errors.h"
 #include "measure/surrogate.h"
 #include "problem/sizes.h"
 
@@ -25,13 +27,14 @@ typedef enum { SEARCH_EXHAUSTIVE, SEARCH_MODEL, SEARCH_RANDOM } SearchMethod;
 /* The performance model. kernel: takes a derived, valid solution; false when no kernel can be made of it.
  * seconds: of that kernel on a size, by its number; 0: the kernel does not take that size. measured: the
  * time of that kernel on a size; fit: adjusts the model to all times since the last fit, and forgets them.
- * The last two may be NULL. */
+ * class: the class of that kernel, ModelClass. The last three may be NULL. */
 typedef struct {
     bool (*kernel)(void *ctx, const Solution *s);
     double (*seconds)(void *ctx, size_t size);
     Err (*measured)(void *ctx, size_t size, double seconds);
     Err (*fit)(void *ctx);
     void *ctx;
+    int (*class)(void *ctx);
 } SearchModel;
 
 /* What a batch may have at most: kernels that are not compiled yet (all groups that share a compiler count
@@ -84,14 +87,17 @@ typedef struct {
     VEC(double) value;     /* [candidate][size] ns; 0: not measured, INFINITY: failed */
     VEC(double) predicted; /* [candidate][size] logarithm of the model's seconds */
     VEC(uint32_t) choice;  /* [candidate][dimension] */
+    VEC(Traits) traits;    /* of each candidate */
     uint32_t *best;        /* of each size; UINT32_MAX: none */
     double *x, *place;     /* of each size: scaled log of work; logarithms of its extents */
     double *hope;          /* of each size: largest expected gain of what is not measured */
     double *launch_s;      /* of each size: about the least time of a launch, by the model */
     size_t *n_measured;    /* of each size */
+    size_t *waited;        /* of each size: batches since it was in one */
     size_t n_dims, next;   /* next: in the order of random and exhaustive search */
     size_t n_batches, n_pairs;
     Surrogate surrogate;
+    SizeErrors errors;
     struct SearchWork *work;
 } Search;
 

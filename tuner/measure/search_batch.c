@@ -7,16 +7,19 @@
 #include "measure/search_cost.h"
 #include "measure/search_gain.h"
 #include "measure/search_work.h"
+#include "problem/model.h"
 
 /* CANDIDATES of a batch, at most, and numbers that are kept of them. */
-enum { CANDIDATES = 6000, NUMBERS = 1 << 24 };
+enum { CANDIDATES = 9000, NUMBERS = 1 << 24 };
 /* Expected gains, as shares of the best time, below which a candidate is not worth measuring: of the pool,
  * and of the best one's neighbours, of which nearly all are measured. */
 static const double WORTH_POOL = 1e-3, WORTH_STEP = 2e-4;
 /* Before a size has a result, a candidate is compared with this multiple of the least expected time. */
 static const double FIRST_OF_LEAST = 1.5;
 /* Candidates that a batch has of a size without any result: some of them may not compile. */
-enum { LEAST_OF_SIZE = 3 };
+enum { LEAST_OF_SIZE = 3, LEAST_OF_CLASS = 2 };
+/* A class whose best kernel of a size is within CLASS_CLOSE of the best has its neighbours measured. */
+static const double CLASS_CLOSE = 1.25;
 /* A kernel's own error against that of its times on single sizes, as variances. */
 static const double KERNEL_OVER_PAIR = 1.7, PAIR_PART = 0.35;
 
@@ -29,6 +32,7 @@ typedef struct {
     VEC(int64_t) permutation;
     VEC(uint64_t) kernel;
     VEC(uint64_t) family;
+    VEC(int32_t) class;
     VEC(double) worth;
     bool *compiled;
     float *mean, *sd;
@@ -56,14 +60,30 @@ static Err offer(Batch *b, int64_t permutation, double worth)
     if (known && s->known.v[*known].failed) return ERR_OK;
     if (!s->o.model.kernel(s->o.model.ctx, &solution)) return ERR_OK;
     *at = (int64_t)b->permutation.n;
-    if (!VEC_PUSH(&b->permutation, permutation) || !VEC_PUSH(&b->kernel, hash.lo) ||
-        !VEC_PUSH(&b->family, search_family(&solution)) || !VEC_PUSH(&b->worth, worth))
+    const int class = s->o.model.class ? s->o.model.class(s->o.model.ctx) : 0;
+    if (!VEC_PUSH(&b->permutation, permutation) || !VEC_PUSH(&b->class, (int32_t) class) ||
+        !VEC_PUSH(&b->kernel, hash.lo) || !VEC_PUSH(&b->family, search_family(&solution)) ||
+        !VEC_PUSH(&b->worth, worth))
         FAIL(ERR_FAILED, "out of memory for %zu candidates", b->permutation.n);
     return ERR_OK;
 }
 
-/* Compiled kernels, neighbours of each size's best, and what the scan found. Every size has its turn, so that
- * all have some where there are too many. */
+/* The fastest measured kernel of a class on a size; UINT32_MAX: none that is close to the size's best. */
+static uint32_t best_of_class(const Search *s, uint32_t z, int class)
+{
+    uint32_t best = UINT32_MAX;
+    if (s->best[z] == UINT32_MAX) return best;
+    const double limit = CLASS_CLOSE * search_value(s, s->best[z], z);
+    for (uint32_t c = 0; c < s->known.n; c++) {
+        const double v = search_value(s, c, z);
+        if (!(v > 0) || v > limit || s->traits.v[c].class != class) continue;
+        if (best == UINT32_MAX || v < search_value(s, best, z)) best = c;
+    }
+    return best;
+}
+
+/* Compiled kernels, neighbours of each size's best and of the best of other classes, and what the scan found.
+ * Every size has its turn, so that all have some where there are too many. */
 static Err offers_collect(Batch *b)
 {
     Search *s = b->s;
@@ -74,13 +94,14 @@ static Err offers_collect(Batch *b)
         TRY(offer(b, s->known.v[b->in_flight->v[i].candidate].permutation, WORTH_STEP));
     for (size_t c = 0; c < s->known.n && b->permutation.n < b->max / 2; c++)
         if (!s->known.v[c].failed) TRY(offer(b, s->known.v[c].permutation, WORTH_STEP));
-    for (size_t z = 0; z < s->o.n_sizes; z++) {
-        if (s->best[z] == UINT32_MAX) continue;
-        const size_t n =
-            pool_neighbours(s->o.pool, s->known.v[s->best[z]].permutation, w->near, w->n_near_max);
-        for (size_t i = 0; i < n; i++) TRY(offer(b, w->near[i], WORTH_STEP));
-        if (s->o.check) TRY(s->o.check(s->o.check_ctx));
-    }
+    for (uint32_t z = 0; z < s->o.n_sizes; z++)
+        for (int class = 0; class < MODEL_CLASSES; class ++) {
+            const uint32_t best = best_of_class(s, z, class);
+            if (best == UINT32_MAX) continue;
+            const size_t n = pool_neighbours(s->o.pool, s->known.v[best].permutation, w->near, w->n_near_max);
+            for (size_t i = 0; i < n; i++) TRY(offer(b, w->near[i], WORTH_STEP));
+            if (s->o.check) TRY(s->o.check(s->o.check_ctx));
+        }
     for (size_t i = 0; i < SEARCH_TOP; i++)
         for (size_t z = 0; z < s->o.n_sizes; z++) {
             if (i < w->top[z].n) TRY(offer(b, w->top[z].v[i].permutation, WORTH_POOL));
@@ -98,7 +119,7 @@ static double own_error(Batch *b, uint32_t c, size_t *n)
     for (uint32_t z = 0; z < s->o.n_sizes; z++) {
         const double v = search_value(s, c, z), predicted = s->predicted.v[c * s->o.n_sizes + z];
         if (!(v > 0) || isinf(v) || isnan(predicted)) continue;
-        sum += log(v * 1e-9) - predicted - surrogate_predict(&s->surrogate, b->choice, z, &sd);
+        sum += log(v * 1e-9) - predicted - search_error(s, b->choice, &s->traits.v[c], z, &sd);
         ++*n;
     }
     return sum / ((double)*n + 1 / KERNEL_OVER_PAIR);
@@ -110,6 +131,7 @@ static Err expect(Batch *b, size_t i)
     Search *s = b->s;
     Solution solution;
     Hash128 hash;
+    Traits traits;
     size_t n_own = 0;
     double own = 0, sd;
     float *mean = &b->mean[i * s->o.n_sizes], *sds = &b->sd[i * s->o.n_sizes];
@@ -119,6 +141,7 @@ static Err expect(Batch *b, size_t i)
         return ERR_OK;
     const int64_t *known = map_get(&s->by_hash, (Str){(const char *)&hash, sizeof hash});
     pool_choices(s->o.pool, b->permutation.v[i], b->choice);
+    search_traits(s, &solution, &traits);
     if (known) own = own_error(b, (uint32_t)*known, &n_own);
     b->compiled[i] = n_own > 0;
     const double part = n_own ? PAIR_PART + (1 - PAIR_PART) / (1 + (double)n_own * KERNEL_OVER_PAIR) : 1;
@@ -126,7 +149,7 @@ static Err expect(Batch *b, size_t i)
         if (known && search_value(s, (uint32_t)*known, z) != 0) continue;
         const double seconds = s->o.model.seconds(s->o.model.ctx, z);
         if (!(seconds > 0)) continue;
-        mean[z] = (float)(log(seconds) + own + surrogate_predict(&s->surrogate, b->choice, z, &sd));
+        mean[z] = (float)(log(seconds) + own + search_error(s, b->choice, &traits, z, &sd));
         sds[z] = (float)(sd * sqrt(part));
     }
     return ERR_OK;
@@ -260,6 +283,7 @@ static Err batch_make(Batch *b, const SearchQuota *q, SearchBatch *out)
                    .n_sizes = b->s->o.n_sizes,
                    .kernel = b->kernel.v,
                    .family = b->family.v,
+                   .class = b->class.v,
                    .compiled = b->compiled,
                    .mean = b->mean,
                    .sd = b->sd,
@@ -271,7 +295,9 @@ static Err batch_make(Batch *b, const SearchQuota *q, SearchBatch *out)
                    .size_s = b->size_s,
                    .pair_s = b->pair_s,
                    .has_none = b->has_none,
+                   .waited = b->s->waited,
                    .least_of_size = LEAST_OF_SIZE,
+                   .least_of_class = LEAST_OF_CLASS,
                    .quota = *q};
     Err e = firsts_take(b, &pairs);
     if (!e) e = gain_choose(&t, &pairs);
@@ -296,6 +322,7 @@ Err search_batch(Search *s, const SearchQuota *q, const SearchBatch *flight, Sea
     VEC_FINI(&b.permutation);
     VEC_FINI(&b.kernel);
     VEC_FINI(&b.family);
+    VEC_FINI(&b.class);
     VEC_FINI(&b.worth);
     free(b.compiled);
     free(b.mean);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "problem/model.h"
+
 /* SAMPLES of the errors; NORMALS: of the table that they are drawn from. */
 enum { SAMPLES = 32, NORMALS = 4096 };
 /* Shares of the variance of an error: of a family, of a kernel, of a pair of kernel and size. */
@@ -32,6 +34,7 @@ typedef struct {
     size_t *n_of;   /* of each size: pairs of the batch and in flight */
     size_t *n_new;  /* of each size: pairs of the batch */
     SizeGain *gain; /* of the item in hand */
+    bool *turn;     /* of each size: it is measured in this batch */
     bool *compiled; /* of each candidate, those of the batch included */
     bool *taken;    /* [candidate][size] pairs of the batch */
     Item *heap;
@@ -80,7 +83,7 @@ static double gain_at(const Choosing *c, uint32_t k, size_t z)
 {
     const size_t at = k * c->t->n_sizes + z;
     double sum = 0;
-    if (isnan(c->t->mean[at]) || c->n_new[z] >= c->t->quota.per_size) return 0;
+    if (!c->turn[z] || isnan(c->t->mean[at]) || c->n_new[z] >= c->t->quota.per_size) return 0;
     const double alone = expected_gain((double)c->t->mean[at] - c->t->best[z], (double)c->t->sd[at]);
     if (alone < c->t->worth[k]) return 0;
     for (uint64_t s = 0; c->n_of[z] && s < SAMPLES; s++) {
@@ -247,11 +250,69 @@ static Err given_take(Choosing *c, GainPairs *out)
     return ERR_OK;
 }
 
+/* What a size promises in a second: of its best pairs, each of which leaves less to the next, with what the
+ * size takes itself; times the square of the batches that it has waited for its turn, so that large sizes
+ * have theirs too. */
+typedef struct {
+    double density, seconds;
+    uint32_t size;
+} Turn;
+
+static int by_density(const void *a, const void *b)
+{
+    const Turn *x = a, *y = b;
+    if (x->density != y->density) return x->density > y->density ? -1 : 1;
+    return x->size < y->size ? -1 : x->size > y->size;
+}
+
+static Turn turn_of(const Choosing *c, size_t z)
+{
+    enum { PAIRS = 6 };
+    const GainTable *t = c->t;
+    double best[PAIRS] = {0}, sum = 0;
+    for (uint32_t k = 0; k < t->n; k++) {
+        double gain = c->taken[k * t->n_sizes + z] ? 0 : gain_at(c, k, z);
+        for (int i = 0; i < PAIRS && gain > 0; i++)
+            if (gain > best[i]) {
+                const double less = best[i];
+                best[i] = gain, gain = less;
+            }
+    }
+    for (int i = 0; i < PAIRS; i++) sum += best[i] * pow(LESS, i);
+    const double seconds = t->quota.scale * (t->size_s[z] + PAIRS * t->pair_s[z]);
+    const double wait = (double)(1 + t->waited[z]) * (double)(1 + t->waited[z]);
+    return (Turn){seconds > 0 ? wait * sum / seconds : 0, seconds, (uint32_t)z};
+}
+
+/* Not every batch has every size: those that promise most for what they take have their turn, others when
+ * these promise less. TURNS: the part of a batch's seconds that so few pairs of its sizes may take. */
+static Err turns_give(Choosing *c)
+{
+    static const double TURNS = 0.7;
+    const GainTable *t = c->t;
+    double sum = 0;
+    for (size_t z = 0; z < t->n_sizes; z++) c->turn[z] = true;
+    if (t->quota.seconds <= 0) return ERR_OK;
+    Turn *turn = malloc((t->n_sizes + 1) * sizeof *turn);
+    if (!turn) FAIL(ERR_FAILED, "out of memory for %zu sizes", t->n_sizes);
+    for (size_t z = 0; z < t->n_sizes; z++) turn[z] = turn_of(c, z);
+    qsort(turn, t->n_sizes, sizeof *turn, by_density);
+    for (size_t i = 0; i < t->n_sizes; i++) {
+        const bool fits = i == 0 || sum + turn[i].seconds <= TURNS * t->quota.seconds;
+        c->turn[turn[i].size] = fits || c->t->has_none[turn[i].size];
+        sum += c->turn[turn[i].size] ? turn[i].seconds : 0;
+    }
+    free(turn);
+    return ERR_OK;
+}
+
 static Err choose(Choosing *c, GainPairs *out)
 {
     const GainTable *t = c->t;
+    for (size_t z = 0; z < t->n_sizes; z++) c->turn[z] = true;
     flight_note(c);
     TRY(given_take(c, out));
+    TRY(turns_give(c));
     for (uint32_t k = 0; k < t->n; k++)
         for (size_t z = c->compiled[k] ? 0 : t->n_sizes; z <= t->n_sizes - c->compiled[k]; z++) {
             Item x = {k, (uint32_t)z, 0};
@@ -272,37 +333,66 @@ static Err choose(Choosing *c, GainPairs *out)
     return ERR_OK;
 }
 
-/* The candidate with the least expected time that the batch does not have on a size; of compiled ones alone,
- * those of the batch included, or of all. UINT32_MAX: none. */
-static uint32_t best_left(const Choosing *c, size_t z, bool compiled)
+/* The candidate with the least expected time that the batch does not have on a size; of a class, or of all
+ * (ANY); of compiled ones alone, those of the batch included, or of all. UINT32_MAX: none. */
+enum { ANY = -1 };
+static uint32_t best_left(const Choosing *c, size_t z, int class, bool compiled)
 {
     uint32_t best = UINT32_MAX;
     const GainTable *t = c->t;
     for (uint32_t k = 0; k < t->n; k++) {
         const size_t at = k * t->n_sizes + z;
         if (isnan(t->mean[at]) || c->taken[at] || (compiled && !c->compiled[k])) continue;
+        if (class != ANY && t->class[k] != class) continue;
         if (best == UINT32_MAX || t->mean[at] < t->mean[best * t->n_sizes + z]) best = k;
     }
     return best;
 }
 
-/* Gives sizes without results the pairs that they lack, whatever these cost: kernels of the batch, where
- * they are not expected to take more than FAR times the time of the best one. */
-static Err sizes_cover(Choosing *c, GainPairs *out)
+static size_t pairs_of_class(const Choosing *c, size_t z, int class)
+{
+    size_t n = 0;
+    for (uint32_t k = 0; k < c->t->n; k++) n += c->taken[k * c->t->n_sizes + z] && c->t->class[k] == class;
+    return n;
+}
+
+/* Gives a size pairs of a class, or of any (ANY), whatever they cost, until it has so many: kernels of the
+ * batch, where they are not expected to take more than FAR times the time of the best one. */
+static Err size_fill(Choosing *c, size_t z, int class, size_t least, GainPairs *out)
 {
     static const double FAR = 2;
     const GainTable *t = c->t;
-    for (size_t z = 0; z < t->n_sizes; z++)
-        while (t->has_none[z] && c->n_of[z] < t->least_of_size) {
-            const uint32_t any = best_left(c, z, false);
-            uint32_t k = best_left(c, z, true);
-            if (any == UINT32_MAX) break;
-            if (k == UINT32_MAX ||
-                (double)t->mean[k * t->n_sizes + z] > (double)t->mean[any * t->n_sizes + z] + log(FAR))
-                k = any;
-            c->compiled[k] = true;
-            TRY(pair_take(c, k, z, out));
+    size_t n = class == ANY ? c->n_of[z] : pairs_of_class(c, z, class);
+    for (; n < least; n++) {
+        const uint32_t any = best_left(c, z, class, false);
+        uint32_t k = best_left(c, z, class, true);
+        if (any == UINT32_MAX) break;
+        if (k == UINT32_MAX ||
+            (double)t->mean[k * t->n_sizes + z] > (double)t->mean[any * t->n_sizes + z] + log(FAR))
+            k = any;
+        c->compiled[k] = true;
+        TRY(pair_take(c, k, z, out));
+    }
+    return ERR_OK;
+}
+
+/* Gives sizes without results the pairs that they lack: of every class that the model puts within CLOSE of
+ * the best, since it knows kernels of one class better than it compares classes. */
+static Err sizes_cover(Choosing *c, GainPairs *out)
+{
+    static const double CLOSE = 1.6;
+    const GainTable *t = c->t;
+    for (size_t z = 0; z < t->n_sizes; z++) {
+        if (!t->has_none[z]) continue;
+        double least = (double)INFINITY;
+        for (uint32_t k = 0; k < t->n; k++) least = fmin(least, (double)t->mean[k * t->n_sizes + z]);
+        for (int class = 0; class < MODEL_CLASSES; class ++) {
+            const uint32_t k = best_left(c, z, class, false);
+            if (k == UINT32_MAX || (double)t->mean[k * t->n_sizes + z] > least + log(CLOSE)) continue;
+            TRY(size_fill(c, z, class, t->least_of_class, out));
         }
+        TRY(size_fill(c, z, ANY, t->least_of_size, out));
+    }
     return ERR_OK;
 }
 
@@ -315,11 +405,13 @@ Err gain_choose(const GainTable *t, GainPairs *out)
                   .n_of = calloc(t->n_sizes + 1, sizeof *c.n_of),
                   .n_new = calloc(t->n_sizes + 1, sizeof *c.n_new),
                   .gain = malloc((t->n_sizes + 1) * sizeof *c.gain),
+                  .turn = calloc(t->n_sizes + 1, sizeof *c.turn),
                   .compiled = calloc(t->n + 1, sizeof *c.compiled),
                   .taken = calloc(n_items + 1, sizeof *c.taken),
                   .heap = malloc((n_items + 1) * sizeof *c.heap)};
     Err e = 0;
-    if (!c.normal || !c.low || !c.n_of || !c.n_new || !c.gain || !c.compiled || !c.taken || !c.heap) {
+    if (!c.normal || !c.low || !c.n_of || !c.n_new || !c.gain || !c.turn || !c.compiled || !c.taken ||
+        !c.heap) {
         e = err_set(ERR_FAILED, "out of memory for %zu candidates of a search", t->n);
     } else {
         memcpy(c.compiled, t->compiled, t->n * sizeof *c.compiled);
@@ -333,6 +425,7 @@ Err gain_choose(const GainTable *t, GainPairs *out)
     free(c.n_of);
     free(c.n_new);
     free(c.gain);
+    free(c.turn);
     free(c.compiled);
     free(c.taken);
     free(c.heap);

@@ -17,6 +17,7 @@
 typedef struct {
     size_t n, n_sizes;
     const uint64_t *kernel, *family; /* of each candidate: those with equal ones share errors */
+    const int32_t *class;            /* of each candidate: ModelClass */
     const bool *compiled;            /* of each candidate: measuring is all that it costs */
     const float *mean, *sd; /* [candidate][size] of the logarithm of seconds; mean NAN: not to be measured */
     const double *best;   /* of each size: logarithm of the best time, or of a time that is easily reached */
@@ -26,7 +27,9 @@ typedef struct {
     size_t n_flight;
     const double *size_s, *pair_s; /* of each size: seconds in a batch, and of one pair */
     const bool *has_none;          /* of each size: it has no result */
+    const size_t *waited;          /* of each size: batches since it was in one */
     size_t least_of_size;          /* pairs that such a size gets, if it can */
+    size_t least_of_class;         /* and of each class that may have its best kernel */
     SearchQuota quota;
 } GainTable;
 

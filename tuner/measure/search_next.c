@@ -68,6 +68,12 @@ static Err next_by_model(Search *s, const SearchQuota *q, const SearchBatch *fli
     return search_batch(s, q, flight, out);
 }
 
+void search_wait(Search *s, const SearchBatch *batch)
+{
+    for (size_t z = 0; z < s->o.n_sizes; z++) s->waited[z]++;
+    for (size_t i = 0; i < batch->n; i++) s->waited[batch->v[i].size] = 0;
+}
+
 Err search_next(Search *s, const SearchQuota *q, const SearchBatch *flight, SearchBatch *out)
 {
     SearchWork *w = s->work;
@@ -78,12 +84,14 @@ Err search_next(Search *s, const SearchQuota *q, const SearchBatch *flight, Sear
     if (quota.per_size < 1) quota.per_size = 1;
     TRY(s->o.method == SEARCH_MODEL ? next_by_model(s, &quota, flight, out) : next_in_order(s, &quota, out));
     s->n_batches += out->n > 0; /* a batch that is not recorded does not count */
+    if (out->n) search_wait(s, out);
     return 0;
 }
 
 void search_replay(Search *s, const SearchBatch *batch)
 {
     s->n_batches++;
+    search_wait(s, batch);
     if (s->o.method == SEARCH_MODEL || !batch->n) return;
     const int64_t last = s->known.v[batch->v[batch->n - 1].candidate].permutation;
     while (s->next < s->o.pool->n && in_order(s, s->next++) != last) continue;

@@ -7,13 +7,14 @@
 enum { FIRST_QUOTA = 12, LATER_QUOTA = 4 };
 /* Shares of what is left that a round may take. Where compiling and measuring overlap, the first round is
  * short: nothing is measured while it is compiled. */
-static const double FIRST_SHARE = 0.3, FIRST_OVERLAPPED = 0.08, ROUND_SHARE = 0.25, ORDER_SHARE = 0.6;
-/* Seconds of a round, as shares of what is left and over what the sizes take without kernels; no round is
- * left over that would be shorter than LAST_OVER_SIZES. HIDDEN: the part of a compilation that
+static const double FIRST_SHARE = 0.3, FIRST_OVERLAPPED = 0.08, ROUND_SHARE = 0.2, ORDER_SHARE = 0.6;
+/* Seconds of a round, as shares of what is left, and at least, as shares of what the sizes take without
+ * kernels: the first measures on all sizes, later ones on those whose turn it is (search_gain.h). No round is
+ * left over that would be shorter than LAST_OF_SIZES. HIDDEN: the part of a compilation that
  * counts while the device measures. SERIAL_SHARE: the part of a round that compiling takes where it does not
  * overlap. MOST_OF_SIZE: candidates of a size. */
-static const double FIRST_ROUND_SHARE = 0.15, FIRST_OVER_SIZES = 1.6, ROUND_OVER_SIZES = 2,
-                    LAST_OVER_SIZES = 1.3, HIDDEN = 0.3, SERIAL_SHARE = 0.5;
+static const double FIRST_ROUND_SHARE = 0.08, FIRST_OVER_SIZES = 1.2, ROUND_OF_SIZES = 0.5,
+                    LAST_OF_SIZES = 0.5, HIDDEN = 0.3, SERIAL_SHARE = 0.5;
 enum { MOST_OF_SIZE = 32 };
 /* Without a budget: what compiling costs against measuring on a size, about (a wgmma kernel on 16 cores). */
 static const double KERNEL_OVER_PAIR = 7;
@@ -24,14 +25,13 @@ double search_kernel_seconds(const SearchTime *t)
     return t->overlaps ? fmax(t->kernel_s, measure_s) : t->kernel_s + measure_s;
 }
 
-/* A round of a search that learns, where sizes take long by themselves: it is long enough that kernels take
- * most of it, and the last one takes what is left. */
+/* A round of a search that learns, where sizes take long by themselves. The last one takes what is left. */
 static SearchQuota by_seconds(const SearchTime *t)
 {
     const bool first = t->n_rounds == 0;
     const double share = first ? FIRST_ROUND_SHARE : ROUND_SHARE;
-    double s = fmax(t->left_s * share, t->sizes_s * (first ? FIRST_OVER_SIZES : ROUND_OVER_SIZES));
-    if (s > t->left_s - t->sizes_s * LAST_OVER_SIZES) s = t->left_s;
+    double s = fmax(t->left_s * share, t->sizes_s * (first ? FIRST_OVER_SIZES : ROUND_OF_SIZES));
+    if (s > t->left_s - t->sizes_s * LAST_OF_SIZES) s = t->left_s;
     if (first) s = fmax(s, t->sizes_s);
     if (!first && s < t->kernel_s + t->pair_s) return (SearchQuota){0};
     const double compile_s = first         ? fmax(t->left_s, 0) * FIRST_OVERLAPPED

@@ -82,15 +82,48 @@ uint64_t search_family(const Solution *s)
     return hash64((Str){(const char *)part, sizeof part});
 }
 
-/* What is expected of a solution that the model has taken, on one size. */
-static Offer offer_of(Search *s, int64_t permutation, const uint32_t *choice, size_t z, double log_seconds)
+static float doublings(int64_t x) { return log2f(x > 1 ? (float)x : 1); }
+
+void search_traits(const Search *s, const Solution *x, Traits *out)
 {
+    const SearchModel *m = &s->o.model;
+    *out = (Traits){.class = m->class ? m->class(m->ctx) : 0,
+                    .v = {doublings(x->MacroTile0),
+                          doublings(x->MacroTile1),
+                          0.5F * doublings(x->DepthU),
+                          0.5F * doublings(x->RingStages),
+                          0.5F * doublings(x->PrefetchGlobalRead + 1),
+                          doublings(x->GlobalSplitU),
+                          doublings(x->LocalSplitU),
+                          0.5F * doublings(x->NumThreads),
+                          0.7F * doublings(x->ClusterM),
+                          0.7F * doublings(x->ClusterN),
+                          doublings(x->ClusterK),
+                          doublings(x->GlobalLoadVectorWidthA),
+                          doublings(x->GlobalLoadVectorWidthB),
+                          0.1F * (float)x->WorkGroupMapping / 8,
+                          (float)x->ConsumerSchedule,
+                          2.0F * (float)x->PackOperands / 3,
+                          0.5F * (float)x->EngineStore,
+                          0.3F * (float)x->DependentLaunch,
+                          0.5F * (float)x->SourceSwap,
+                          (float)(x->StreamK > 0) + 0.5F * (float)(x->PersistentKernel > 0)}};
+}
+
+/* What is expected of a solution that the model has taken, on one size. One that is FAR from the best before
+ * its errors are known has no gain. */
+static Offer offer_of(Search *s, int64_t permutation, const uint32_t *choice, const Traits *traits, size_t z,
+                      double log_seconds)
+{
+    static const double FAR = 3;
     double sd;
     Offer x = {.permutation = permutation};
+    const double best =
+        s->best[z] == UINT32_MAX ? (double)INFINITY : log(1e-9 * search_value(s, s->best[z], (uint32_t)z));
     x.time = log_seconds + surrogate_predict(&s->surrogate, choice, z, &sd);
-    x.gain = 0;
-    if (s->best[z] != UINT32_MAX)
-        x.gain = expected_gain(x.time - log(1e-9 * search_value(s, s->best[z], (uint32_t)z)), sd);
+    if (x.time > best + FAR * size_errors_sd_max(&s->errors, z)) return x;
+    x.time = log_seconds + search_error(s, choice, traits, z, &sd);
+    if (!isinf(best)) x.gain = expected_gain(x.time - best, sd);
     return x;
 }
 
@@ -118,11 +151,13 @@ static void scan_one(Search *s, Offers *lists, int64_t permutation, uint32_t *ch
     if (!s->o.model.kernel(s->o.model.ctx, &solution)) return;
     pool_choices(s->o.pool, permutation, choice);
     const uint64_t family = search_family(&solution);
+    Traits traits;
+    search_traits(s, &solution, &traits);
     const bool is_known = map_get(&s->by_hash, (Str){(const char *)&hash, sizeof hash}) != NULL;
     for (size_t z = 0; z < s->o.n_sizes; z++) {
         const double seconds = s->o.model.seconds(s->o.model.ctx, z);
         if (!(seconds > 0) || (is_known && is_measured(s, hash, (uint32_t)z))) continue;
-        Offer x = offer_of(s, permutation, choice, z, log(seconds));
+        Offer x = offer_of(s, permutation, choice, &traits, z, log(seconds));
         x.family = family;
         offer_insert(&lists[2 * z], SEARCH_TOP, &x);
         family_insert(&lists[2 * z + 1], &x);

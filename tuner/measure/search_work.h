@@ -4,8 +4,6 @@
 
 #include "measure/search.h"
 
-enum { SEARCH_EXTENTS = 4 }; /* numbers in Search.place of a size */
-
 /* TOP: candidates of the pool that are remembered for each size; FAMILIES: families whose best is. */
 enum { SEARCH_TOP = 48, SEARCH_FAMILIES = 32 };
 
@@ -38,9 +36,15 @@ Err search_known_add(Search *s, int64_t permutation, const Solution *solution, H
 /* Kernels of one family are built alike: instruction, schedule, split of K, cluster or not, size of the
  * tile. */
 uint64_t search_family(const Solution *s);
+/* How a solution that the model has taken is built. */
+void search_traits(const Search *s, const Solution *x, Traits *out);
+/* Expected logarithm of a candidate's time over the model's on a size, and its standard deviation. */
+double search_error(const Search *s, const uint32_t *choice, const Traits *t, size_t z, double *sd);
 /* Scores the pool, on all processors, or as many of it, drawn at random, as a few seconds of one processor
  * allow: fills in top and family. */
 Err search_scan(Search *s);
+/* Counts for each size the batches since it was in one. */
+void search_wait(Search *s, const SearchBatch *batch);
 /* Sets of candidates, for a batch by the model; appends pairs to out. flight may be NULL. */
 Err search_batch(Search *s, const SearchQuota *q, const SearchBatch *flight, SearchBatch *out);
 /* Adds a pair to a batch unless the batch has it or it is measured. *n counts the added ones. */

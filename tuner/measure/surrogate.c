@@ -4,12 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-/* RIDGE: noise variance over prior variance of a weight, both about 0.1 squared. RIDGE_SIZE: the level of a
- * size is nearly free. SD_MIN: below it differences are noise. SD_FIRST: of a model without measurements.
- * SD_UNSEEN: of a choice that was never measured; SD_PAIR: of a pair of choices, which falls with the
- * measurements that have it. */
-static const double RIDGE = 1, RIDGE_PAIR = 4, RIDGE_SIZE = 0.01, SD_MIN = 0.02, SD_FIRST = 0.3,
-                    SD_UNSEEN = 0.1, SD_PAIR = 0.01;
+/* RIDGE: noise variance over prior variance of a weight, both about 0.1 squared. RIDGE_SIZE: of the level of
+ * a size, which its classes of kernels share in part. SD_UNSEEN: of a choice that was never measured;
+ * SD_PAIR: of a pair of choices, which falls with the measurements that have it. */
+static const double RIDGE = 1, RIDGE_PAIR = 4, RIDGE_SIZE = 0.5, SD_UNSEEN = 0.1, SD_PAIR = 0.01;
 
 Err surrogate_init(Surrogate *s, Arena *a, size_t n_dims, const size_t *n_choices, size_t n_sizes,
                    const double *x)
@@ -35,7 +33,6 @@ Err surrogate_init(Surrogate *s, Arena *a, size_t n_dims, const size_t *n_choice
     s->w = ARENA_ARRAY(a, n, double);
     s->seen = ARENA_ARRAY(a, n, size_t);
     if (!s->ata || !s->atb || !s->w || !s->seen) FAIL(ERR_FAILED, "out of memory for %zu features", n);
-    s->sd = SD_FIRST;
     return 0;
 }
 
@@ -46,9 +43,7 @@ void surrogate_reset(Surrogate *s)
     memset(s->atb, 0, n * sizeof *s->atb);
     memset(s->w, 0, n * sizeof *s->w);
     memset(s->seen, 0, n * sizeof *s->seen);
-    s->sum_rr = 0;
     s->n = 0;
-    s->sd = SD_FIRST;
 }
 
 static size_t pair_bucket(size_t a, size_t b)
@@ -91,12 +86,11 @@ void surrogate_add(Surrogate *s, const uint32_t *choice, size_t size, double log
         s->atb[at[i]] += value[i] * log_ratio;
         for (size_t j = 0; j < k; j++) s->ata[at[i] * s->n_features + at[j]] += value[i] * value[j];
     }
-    s->sum_rr += log_ratio * log_ratio;
     s->n++;
 }
 
-/* Solves (ata + ridge) w = atb by Cholesky decomposition in place; returns w' ata w - 2 w' atb first. */
-static double solve(Surrogate *s)
+/* Solves (ata + ridge) w = atb by Cholesky decomposition in place. */
+static void solve(Surrogate *s)
 {
     const size_t n = s->n_features;
     double *a = s->ata, *w = s->w;
@@ -109,40 +103,27 @@ static double solve(Surrogate *s)
             a[i * n + j] = i == j ? sqrt(fmax(sum, 1e-12)) : sum / a[j * n + j];
         }
     }
-    double explained = 0;
     for (size_t i = 0; i < n; i++) {
         double sum = s->atb[i];
         for (size_t k = 0; k < i; k++) sum -= a[i * n + k] * w[k];
         w[i] = sum / a[i * n + i];
-        explained += w[i] * w[i];
     }
     for (size_t i = n; i-- > 0;) {
         double sum = w[i];
         for (size_t k = i + 1; k < n; k++) sum -= a[k * n + i] * w[k];
         w[i] = sum / a[i * n + i];
     }
-    return explained;
 }
 
 void surrogate_fit(Surrogate *s)
 {
-    if (!s->n) return;
-    if (!s->n_features) {
-        s->sd = SD_FIRST;
-        return;
-    }
-    const double left = fmax(s->sum_rr - solve(s), 0);
-    size_t used = 0;
-    for (size_t i = 0; i < s->n_features; i++) used += s->seen[i] > 0;
-    /* About half of the weights are free under the ridge. */
-    const double degrees = fmax((double)s->n - 0.5 * (double)used, 0.25 * (double)s->n);
-    s->sd = fmax(sqrt(left / degrees), SD_MIN);
+    if (s->n && s->n_features) solve(s);
 }
 
 double surrogate_predict(const Surrogate *s, const uint32_t *choice, size_t size, double *sd)
 {
     size_t at[NONZERO_MAX];
-    double value[NONZERO_MAX], sum = 0, variance = s->sd * s->sd;
+    double value[NONZERO_MAX], sum = 0, variance = 0;
     if (s->n && s->n_features && s->n_dims <= DIMS_MAX) {
         const size_t k = features(s, choice, size, at, value);
         for (size_t i = 0; i < k; i++) sum += s->w[at[i]] * value[i];

@@ -21,8 +21,6 @@ typedef struct {
     const double *x; /* of each size */
     double *ata, *atb, *w;
     size_t *seen;  /* measurements with each feature */
-    double sd;     /* standard deviation of what the fit leaves, in logarithms */
-    double sum_rr; /* sum of squared residuals' targets */
     size_t n;
 } Surrogate;
 
@@ -35,7 +33,8 @@ void surrogate_reset(Surrogate *s);
 void surrogate_add(Surrogate *s, const uint32_t *choice, size_t size, double log_ratio);
 /* Fits the weights; without measurements they are 0. */
 void surrogate_fit(Surrogate *s);
-/* Expected log(time / model time) and its standard deviation, which grows with choices never measured. */
+/* Expected log(time / model time). *sd: its standard deviation by choices that were never measured; what the
+ * regression leaves comes to it (size_errors.h). */
 double surrogate_predict(const Surrogate *s, const uint32_t *choice, size_t size, double *sd);
 /* Expected share of the best time that a candidate saves: mean and sd of log(its time / best time). */
 double expected_gain(double mean, double sd);

@@ -7,8 +7,8 @@
 
 /* Candidates within CLOSE of a size's best are finalists, as in the last stage of a race, OF_SIZE of each
  * size and about FINALISTS in all. All winners are, but where they are more than that, those that keep every
- * size within COVER of its best. */
-static const double CLOSE = 0.03, COVER = 0.005;
+ * size within COVER of its best; within COVER_LATE where the time is short. */
+static const double CLOSE = 0.03, COVER = 0.005, COVER_LATE = 0.02;
 enum { FINALISTS = 48, OF_SIZE = 3 };
 
 static bool lacks_results(const Search *s)
@@ -31,7 +31,7 @@ static size_t winners_mark(const Search *s, bool *kept)
 }
 
 /* Marks the fewest candidates that cover all sizes. A size without any result is covered by predictions. */
-static Err cover_mark(SearchGroup *x, Arena *a, bool *kept, size_t *n_kept)
+static Err cover_mark(SearchGroup *x, Arena *a, double loss, bool *kept, size_t *n_kept)
 {
     Search *s = &x->search;
     const size_t n = s->known.n;
@@ -44,7 +44,7 @@ static Err cover_mark(SearchGroup *x, Arena *a, bool *kept, size_t *n_kept)
             const bool use = search_value(s, c, z) > 0 || s->best[z] == UINT32_MAX;
             ns[z * n + c] = use && !s->known.v[c].failed ? search_expected(s, c, z) : (double)INFINITY;
         }
-    TRY(cover_make(a, &(CoverTimes){s->o.n_sizes, n, ns}, COVER, &cover));
+    TRY(cover_make(a, &(CoverTimes){s->o.n_sizes, n, ns}, loss, &cover));
     for (size_t c = 0; c < n; c++) kept[c] = cover.kept[c];
     *n_kept = cover.n_kept;
     return 0;
@@ -76,13 +76,15 @@ static Err predicted_add(SearchGroup *x)
     return e;
 }
 
-static Err finalists_mark(SearchGroup *x, Arena *a, bool *kept)
+static Err finalists_mark(SearchGroup *x, Arena *a, size_t most, bool *kept)
 {
     const Search *s = &x->search;
     size_t n = winners_mark(s, kept);
-    if (n > FINALISTS || lacks_results(s)) TRY(cover_mark(x, a, kept, &n));
+    if (most > FINALISTS) most = FINALISTS;
+    if (n > most || lacks_results(s)) TRY(cover_mark(x, a, COVER, kept, &n));
+    if (n > most) TRY(cover_mark(x, a, COVER_LATE, kept, &n));
     for (int place = 1; place < OF_SIZE; place++)
-        for (uint32_t z = 0; z < s->o.n_sizes && n < FINALISTS; z++) {
+        for (uint32_t z = 0; z < s->o.n_sizes && n < most; z++) {
             const uint32_t next = next_close(s, z, kept);
             if (next == UINT32_MAX) continue;
             kept[next] = true;
@@ -91,7 +93,7 @@ static Err finalists_mark(SearchGroup *x, Arena *a, bool *kept)
     return 0;
 }
 
-Err search_group_finalists(SearchGroup *x)
+Err search_group_finalists(SearchGroup *x, size_t most)
 {
     Arena a;
     size_t n = 0;
@@ -101,7 +103,7 @@ Err search_group_finalists(SearchGroup *x)
     bool *kept = ARENA_ARRAY(&a, n_known, bool);
     uint32_t *list = ARENA_ARRAY(&x->r->arena, n_known, uint32_t);
     if (!e && (!kept || !list)) e = err_set(ERR_FAILED, "out of memory for %zu candidates", n_known);
-    if (!e) e = finalists_mark(x, &a, kept);
+    if (!e) e = finalists_mark(x, &a, most, kept);
     for (uint32_t c = 0; !e && c < n_known; c++) {
         if (!kept[c]) continue;
         e = search_group_make(x, c);

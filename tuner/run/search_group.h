@@ -67,8 +67,9 @@ Err search_group_results(SearchGroup *x);
 Err search_group_make(SearchGroup *x, uint32_t candidate);
 /* Gives a group these candidates, which were made, as variants. */
 Err search_group_variants(SearchGroup *x, Group *g, const uint32_t *candidate, size_t n);
-/* Makes the group's variants the finalists: those that are measured once more, side by side, on all sizes. */
-Err search_group_finalists(SearchGroup *x);
+/* Makes the group's variants the finalists: those that are measured once more, side by side, on all sizes.
+ * most: how many there is time for; a kernel that keeps a size within a few percent of its best stays. */
+Err search_group_finalists(SearchGroup *x, size_t most);
 /* After an interrupt: gives the finalists the results that they had in the rounds, under a setting of their
  * own, so that a run that goes on measures them all the same. */
 Err search_group_keep(SearchGroup *x);

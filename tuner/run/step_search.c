@@ -26,8 +26,12 @@
 #include "run/forecast.h"
 #include "run/search_group.h"
 
-/* Share of the budget for measuring the finalists. */
-static const double FINAL_SHARE = 0.2;
+/* Share of the budget for measuring the finalists, at least; at most, where making the operands of all sizes
+ * takes long (SIZES_ROOM: the share is as many times that). */
+static const double FINAL_SHARE = 0.2, FINAL_MOST = 0.4, SIZES_ROOM = 1.5;
+/* Finalists of a group, at least; the part of the time for them, without operands, that their checks take. */
+enum { FINALISTS_LEAST = 4 };
+static const double CHECK_SHARE = 0.5;
 /* Seconds of a race on one size: in rounds, which only need to tell good candidates from bad ones, and of the
  * finalists, at most (the client's own). */
 static const double ROUND_RACE_S = 0.2, FINAL_RACE_S = 2, RACE_S_MIN = 0.05;
@@ -78,19 +82,26 @@ static double scale_of(const Searching *x)
     return x->expected_s > 0 && x->device_s > 0 ? x->device_s / x->expected_s : 1;
 }
 
-/* Seconds of measuring on all sizes of groups that are not finished, without kernels. */
-static double sizes_seconds(const Searching *x)
+/* Seconds of measuring on all sizes of groups, without kernels; of those that are not finished, or of all. */
+static double sizes_seconds(const Searching *x, bool finished_too)
 {
     double sum = 0;
     for (size_t i = 0; i < x->n; i++)
-        if (!x->group[i].finished) sum += search_cost_sizes(&x->group[i].search);
+        if (finished_too || !x->group[i].finished) sum += search_cost_sizes(&x->group[i].search);
     return sum * scale_of(x);
+}
+
+/* Seconds of the budget that are kept for the finalists. */
+static double final_seconds(const Searching *x)
+{
+    const double need = SIZES_ROOM * sizes_seconds(x, true);
+    return fmin(fmax(need, x->budget * FINAL_SHARE), x->budget * FINAL_MOST);
 }
 
 /* The time that is left for rounds, without measuring the next one. */
 static double left(const Searching *x)
 {
-    return x->budget * (1 - FINAL_SHARE) - spent(x) - x->next.expected_s * scale_of(x);
+    return x->budget - final_seconds(x) - spent(x) - x->next.expected_s * scale_of(x);
 }
 
 /* What the next round may have. */
@@ -100,7 +111,7 @@ static SearchQuota quota_of(Searching *x)
                           .left_s = left(x),
                           .kernel_s = x->compile_s,
                           .pair_s = x->pair_s,
-                          .sizes_s = sizes_seconds(x),
+                          .sizes_s = sizes_seconds(x, false),
                           .scale = scale_of(x),
                           .n_rounds = x->n_rounds,
                           .n_cores = (size_t)cpu_count(),
@@ -116,11 +127,25 @@ static SearchQuota quota_of(Searching *x)
     return q;
 }
 
+/* Seconds for the finalists, without those that the operands of the sizes take. */
+static double final_room(const Searching *x) { return fmax(0, final_seconds(x) - sizes_seconds(x, true)); }
+
+/* How many finalists of a group there is time for, by what checking them on all its sizes takes. */
+static size_t finalists_most(const Searching *x, const SearchGroup *s)
+{
+    double pairs = 0;
+    if (x->budget <= 0) return SIZE_MAX;
+    const double share = (double)s->search.o.n_sizes / (double)(x->n_sizes ? x->n_sizes : 1);
+    for (size_t z = 0; z < s->search.o.n_sizes; z++) pairs += search_cost_pair(&s->search, z) * scale_of(x);
+    const double n = final_room(x) * CHECK_SHARE * share / fmax(pairs, 1e-6);
+    return n < FINALISTS_LEAST ? FINALISTS_LEAST : n < 1e6 ? (size_t)n : SIZE_MAX;
+}
+
 /* Within a budget the finalists' races share what is kept for them. */
 static double race_of_finalists(const Searching *x)
 {
     if (x->budget <= 0 || x->n_sizes == 0) return 0;
-    const double each = x->budget * FINAL_SHARE / (double)x->n_sizes;
+    const double each = final_room(x) * (1 - CHECK_SHARE) / (double)x->n_sizes;
     return each < RACE_S_MIN ? RACE_S_MIN : each < FINAL_RACE_S ? each : FINAL_RACE_S;
 }
 
@@ -386,7 +411,7 @@ static Err rounds_run(Searching *x)
     for (size_t i = 0; i < x->n; i++) {
         SearchGroup *s = &x->group[i];
         if (s->g->given_up || !s->record.id) continue;
-        TRY(search_group_finalists(s));
+        TRY(search_group_finalists(s, finalists_most(x, s)));
         TRY(end_record(x, s));
     }
     return 0;
@@ -428,7 +453,7 @@ Err step_search(Run *r)
     Err e = groups_open(&x);
     if (!e) limit_tell(&x);
     if (x.budget > 0)
-        r->deadline_ns = x.started_ns + (uint64_t)(1e9 * fmax(0, x.budget * (1 - FINAL_SHARE) - x.before));
+        r->deadline_ns = x.started_ns + (uint64_t)(1e9 * fmax(0, x.budget - final_seconds(&x) - x.before));
     if (!e) e = rounds_run(&x);
     r->deadline_ns = 0;
     r->config->globals = x.as_given;
