@@ -67,7 +67,7 @@ lists=$(grep -nE "$shapes" $code /dev/null | grep -v ':[0-9]*: *\(/\*\| \*\)')
 for f in $(echo "$files" | grep '^tuner/kernel/\(lower\|gpu\|nvptx\)/.*\.c$'); do
   awk -v f="$f" '
     /^ *"/ && !/^ *"[^"]*", *"/ && !message { printf "lint: %s:%d: a line of generated code as a string literal\n", f, NR; bad = 1 }
-    /(FAIL(_[A-Z]+)?|BUG|err_set|err_context)\(/ { message = 1 }
+    /(FAIL(_[A-Z]+)?|REFUSE|BUG|err_set|err_context)\(/ { message = 1 }
     /;$/ { message = 0 }
     END { exit bad }' "$f" || found=1
 done
