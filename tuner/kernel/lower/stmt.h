@@ -257,7 +257,7 @@ void stmt_cursor_set(Stmts *s, const StageRing *r, const Value *cursor, int stag
 /* Moves it on to the next stage, behind the last one to the first. */
 void stmt_advance(Stmts *s, const StageRing *r, const Value *cursor);
 
-/* ---- copies by the copy engine (TMA), which mbarriers count: engine.h derives and checks the bytes ---- */
+/* ---- copies by the copy engine (TMA), which mbarriers count: producer.h derives their bytes ---- */
 
 /* A box of a tensor map. */
 enum { BOX_NUMBERS = 6 };
@@ -267,7 +267,6 @@ typedef struct {
      * window then the distances at which they are read. NULL behind the last. */
     const Value *at[BOX_NUMBERS];
     const Value *mask; /* multicast: work-groups of the cluster that get it; NULL: this one alone */
-    int senders;       /* work-groups that send such a box each to all of those; 1 without a mask */
 } Box;
 /* Starts a copy of to.bytes to the window of local memory, which the mbarrier `full` counts. */
 void stmt_box(Stmts *s, Access to, const Value *full, Box b);

@@ -94,11 +94,22 @@ static bool of_variable(void *context, const Expr *var, int64_t *n)
 
 bool trace_expr(Trace *r, const Expr *e, int64_t *n) { return expr_eval_by(e, of_variable, r, n); }
 
+/* The address or the like of which an expression is made. */
+static Thing made_of(Trace *r, const Expr *e)
+{
+    if (!e || e->kind == EXPR_CONST) return nothing;
+    const Thing is = e->kind == EXPR_VAR || e->kind == EXPR_NAMED ? named(r, e->name) : nothing;
+    if (is.kind > THING_RECORD) return is;
+    if (e->kind == EXPR_VAR) return nothing;
+    const Thing x = made_of(r, e->x);
+    return x.kind != THING_NONE ? x : made_of(r, e->y);
+}
+
 static Thing of_expr(Trace *r, const Expr *e)
 {
     int64_t n;
     if (e->kind == EXPR_VAR) return named(r, e->name);
-    return trace_expr(r, e, &n) ? thing_number(n) : nothing;
+    return trace_expr(r, e, &n) ? thing_number(n) : made_of(r, e);
 }
 
 static Thing of_numbers(ValueOp op, int64_t a, int64_t b)
@@ -220,7 +231,8 @@ Thing trace_value(Trace *r, const Value *v)
     case VALUE_NAME:
         return named(r, v->name);
     case VALUE_FIELD:
-        return field_of(r, v->x->kind == VALUE_NAME ? str_from(v->x->name) : STR_NULL, trace_value(r, v->x), v->name);
+        return field_of(r, v->x->kind == VALUE_NAME ? str_from(v->x->name) : STR_NULL, trace_value(r, v->x),
+                        v->name);
     case VALUE_AT:
     case VALUE_CAST:
         return trace_value(r, v->x);

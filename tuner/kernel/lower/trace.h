@@ -27,8 +27,8 @@ enum {
 typedef enum {
     THING_NONE, /* anything else */
     THING_NUMBER,
-    THING_RECORD, /* number: of the run's record, a struct whose fields are known */
-    THING_STAGE,  /* an address in a stage; of: which of its tiles */
+    THING_RECORD,  /* number: of the run's record, a struct whose fields are known */
+    THING_STAGE,   /* an address in a stage; of: which of its tiles */
     THING_BARRIER, /* the mbarrier of a stage; of: which one */
     THING_REGISTERS,
     THING_TILE,
@@ -78,8 +78,8 @@ struct Trace {
     Steers list[TRACE_LISTS];
     Named name[TRACE_NAMES];
     Thing record[TRACE_RECORDS][TRACE_FIELDS];
-    const Stmt *record_of[TRACE_RECORDS]; /* its STMT_STRUCT */
-    Thing result;                       /* of the function that returned last */
+    const Stmt *record_of[TRACE_RECORDS];                      /* its STMT_STRUCT */
+    Thing result;                                              /* of the function that returned last */
     int n_functions, n_lists, n_names, n_records, base, depth; /* base: first name of the current function */
     const Stmt *now; /* the current function; blocks: of it, that are open */
     int blocks;
