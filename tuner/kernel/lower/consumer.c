@@ -43,6 +43,8 @@ static bool call(Trace *run, const Value *v, Thing *is)
     } else if (is_named(v, c->take)) {
         if (r->tile >= r->walk->n) REFUSE(run, "a warp group takes a tile behind the end of the walk");
         *is = (Thing){.kind = THING_TILE, .number = run->e ? 0 : r->walk->chunks[r->tile]};
+    } else if (is_named(v, c->meet)) {
+        r->meetings++;
     } else if (is_named(v, c->turn_wait) || is_named(v, c->turn_give)) {
         consumer_event(r, is_named(v, c->turn_wait) ? EVENT_TURN_WAIT : EVENT_TURN_GIVE,
                        (int)stage_argument(run, v).number);
@@ -154,7 +156,7 @@ static bool statement_steers(StmtKind kind)
 static bool call_steers(const Trace *run, const char *name)
 {
     const Consumers *c = ((const Consumer *)run)->c;
-    const char *const steering[] = {c->skip, c->next, c->release, c->turn_wait, c->turn_give};
+    const char *const steering[] = {c->skip, c->next, c->release, c->meet, c->turn_wait, c->turn_give};
     for (size_t i = 0; i < sizeof steering / sizeof *steering; i++)
         if (same_name(name, steering[i])) return true;
     return false;

@@ -53,6 +53,7 @@ typedef struct {
     int n_waits;
     const ConsumerWalk *walk;
     ConsumerWalk walk_now;
+    int meetings;          /* with the whole cluster */
     int group, tile, at;   /* of the walk: its next tile; the cursor's chunk */
     int acquired;          /* the newest chunk that was waited for; -1: none */
     int chunk[STAGES_MAX]; /* of a stage that is held */

@@ -26,7 +26,7 @@ static int all_chunks(const ConsumerWalk *w)
 void consumer_start(Consumer *r)
 {
     trace_restart(&r->run);
-    r->tile = r->at = r->n_registers = 0;
+    r->tile = r->at = r->n_registers = r->meetings = 0;
     r->acquired = -1;
     r->n_events[r->group] = 0;
     for (int i = 0; i < r->c->ring->n_stages; i++) r->stage[i] = (ConsumerStage){.newer = CONSUMER_DONE};
@@ -47,6 +47,9 @@ void consumer_end(Consumer *r)
         if (r->stage[i].is_held) REFUSE(&r->run, "stage %d is not released", i);
     consumer_forget(r, 0);
     if (r->tile != r->walk->n) REFUSE(&r->run, "a warp group ends before the walk");
+    if (r->meetings != r->c->meetings * r->walk->n)
+        REFUSE(&r->run, "a warp group meets the cluster %d times in %d tiles, the producer %d times in each",
+               r->meetings, r->walk->n, r->c->meetings);
 }
 
 void consumer_event(Consumer *r, EventKind kind, int at)

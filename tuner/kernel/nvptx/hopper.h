@@ -52,6 +52,9 @@ Err hopper_produce(const GpuPlan *p, const StageRing *ring, Stmts *s, Produced *
 
 /* hopper_products.c: prints accumulate(), the products of a tile. in: the instruction. */
 void hopper_products(const GpuPlan *p, const MatrixInst *in, const StageRing *ring, Stmts *s);
+/* hopper_parts.c: prints add_parts(), which adds and stores the sums of a cluster's parts of K. ERR_INPUT:
+ * the ring is too small for them. */
+Err hopper_parts(const GpuPlan *p, const MatrixInst *in, Stmts *s);
 /* Bytes from X's tile in a stage to the rows of a consumer warp group. */
 const Expr *hopper_group_at(const GpuPlan *p, Stmts *s, const Expr *group);
 

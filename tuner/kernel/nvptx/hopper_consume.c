@@ -203,6 +203,8 @@ Err hopper_consume(const GpuPlan *p, const MatrixInst *in, const StageRing *ring
                          .next = "walk_next",
                          .take = "work_tile",
                          .count = "count",
+                         .meet = "cluster_sync",
+                         .meetings = produced->meetings,
                          .turn_wait = "pingpong_wait",
                          .turn_give = "pingpong_arrive"};
     int arrivals = 0, releases = 0;
@@ -210,6 +212,7 @@ Err hopper_consume(const GpuPlan *p, const MatrixInst *in, const StageRing *ring
     hopper_products(p, in, ring, s);
     stmt_file(s, "nvptx/hopper_results.cuh");
     if (p->partial_sums || p->walk.members > 1) stmt_file(s, "nvptx/hopper_split.cuh");
+    if (hopper_members(p) > 1) TRY(hopper_parts(p, in, s));
     consume(&t);
     TRY(consumer_derive(s, &c, &releases));
     TRY(count_arrivals(p, s, produced, &arrivals));
