@@ -162,6 +162,8 @@ static bool call_steers(const Trace *run, const char *name)
     return false;
 }
 
+static const char *not_followed(const Trace *r) { return ((const Consumer *)r)->c->store; }
+
 /* ---- all warp groups ---- */
 
 /* Runs a warp group over a walk. */
@@ -179,6 +181,7 @@ static Err checked(const Stmts *s, const Consumers *c, bool derives, int *releas
                                      .call = call,
                                      .field = field,
                                      .outside = outside,
+                                     .not_followed = not_followed,
                                      .statement = statement,
                                      .array = array,
                                      .use = use,

@@ -25,6 +25,7 @@ typedef struct {
     const char *release;                    /* release(.., stage, ..): arrives at the stage's empty barrier */
     const char *done, *next, *take, *count; /* the walk: whether it has ended; a step; a tile, whose field has
                                                 * the number of its chunks */
+    const char *store;                      /* stores a tile: not followed (slices.h) */
     const char *meet;                       /* all threads of the cluster meet */
     int meetings;                           /* of the producer's threads for each tile */
     const char *turn_wait, *turn_give;      /* ping-pong: waits for the turn of a group, gives it */

@@ -272,6 +272,9 @@ typedef struct {
 void stmt_box(Stmts *s, Access to, const Value *full, Box b);
 /* Arrives at `full` and tells it how many bytes its phase gets by boxes. The number is derived. */
 void stmt_expect(Stmts *s, const Value *full);
+/* Waits until stores by the copy engine have read the memory at that address. The number of newer groups of
+ * stores that may be under way is derived (slices.h). */
+void stmt_store_await(Stmts *s, const Value *address);
 /* Waits until an mbarrier's phase of that parity has completed. */
 void stmt_phase(Stmts *s, const Value *barrier, const Value *parity);
 /* Arrives at the mbarrier in work-group `rank` of the cluster. */
@@ -371,6 +374,7 @@ typedef enum {
     STMT_ADVANCE,
     STMT_BOX,    /* access: to; x: the mbarrier */
     STMT_EXPECT, /* x: the mbarrier; number: bytes, or UNDERIVED */
+    STMT_STORE_AWAIT, /* to: the address; number: groups under way, or UNDERIVED */
     STMT_PHASE,  /* to: the mbarrier; x: the parity */
     STMT_ARRIVE, /* to: the mbarrier; x: the work-group */
     STMT_PRODUCT,
@@ -416,6 +420,7 @@ typedef struct {
     const char *commit; /* a function */
     /* Functions: copies of a box to this work-group and to several, bytes of a phase, its end, an arrival. */
     const char *box, *box_shared, *expect, *phase, *arrive;
+    const char *store_await; /* a template */
     /* A function, two functions without operands, a template. */
     const char *product, *product_fence, *product_commit, *product_await;
     bool has_constexpr;   /* else a named constant is an enum's */

@@ -29,6 +29,13 @@ const Stmt *trace_function(const Trace *r, const char *name)
     return NULL;
 }
 
+/* The same of a function whose calls are followed. */
+static const Stmt *followed(const Trace *r, const char *name)
+{
+    const char *other = r->rules->not_followed ? r->rules->not_followed(r) : NULL;
+    return same_name(name, other) ? NULL : trace_function(r, name);
+}
+
 /* ---- records ---- */
 
 Thing *trace_record(Trace *r, const char *type, Thing *is)
@@ -218,7 +225,7 @@ static Thing of_call(Trace *r, const Value *v)
 {
     Thing x = nothing;
     if (r->rules->call(r, v, &x)) return x;
-    const Stmt *f = trace_function(r, v->name);
+    const Stmt *f = followed(r, v->name);
     return f ? follow(r, f, v) : r->rules->outside(r, v);
 }
 
@@ -388,7 +395,7 @@ static bool value_steers(Trace *r, const Value *v)
     if (!v) return false;
     if (v->kind == VALUE_CALL) {
         if (r->rules->call_steers(r, v->name)) return true;
-        const Stmt *f = trace_function(r, v->name);
+        const Stmt *f = followed(r, v->name);
         if (f) return trace_steers(r, f->body);
     }
     return value_steers(r, v->x) || value_steers(r, v->y);

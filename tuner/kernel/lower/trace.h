@@ -57,7 +57,9 @@ typedef struct {
     /* A call; a field of x, which is called `of` (empty: it has no name). True where the rules know it. */
     bool (*call)(Trace *r, const Value *v, Thing *is);
     bool (*field)(Trace *r, Str of, Thing x, const char *field, Thing *is);
-    /* The call of a function that is neither known to the rules nor in the tree. */
+    /* A function of the tree that is not followed; NULL: none. */
+    const char *(*not_followed)(const Trace *r);
+    /* The call of a function that is neither known to the rules nor followed. */
     Thing (*outside)(Trace *r, const Value *v);
     /* A statement: true where it is one of the rules'. */
     bool (*statement)(Trace *r, const Stmt *s);

@@ -52,6 +52,10 @@ Err hopper_produce(const GpuPlan *p, const StageRing *ring, Stmts *s, Produced *
 
 /* hopper_products.c: prints accumulate(), the products of a tile. in: the instruction. */
 void hopper_products(const GpuPlan *p, const MatrixInst *in, const StageRing *ring, Stmts *s);
+/* hopper_store.c: prints slice_m() and slice_n(), the places of slices of results; store_tile(). ERR_FAILED:
+ * slices_derive refuses it. */
+void hopper_slices(const GpuPlan *p, Stmts *s);
+Err hopper_store(const GpuPlan *p, Stmts *s);
 /* hopper_parts.c: prints add_parts(), which adds and stores the sums of a cluster's parts of K. ERR_INPUT:
  * the ring is too small for them. */
 Err hopper_parts(const GpuPlan *p, const MatrixInst *in, Stmts *s);

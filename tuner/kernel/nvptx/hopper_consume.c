@@ -203,6 +203,7 @@ Err hopper_consume(const GpuPlan *p, const MatrixInst *in, const StageRing *ring
                          .next = "walk_next",
                          .take = "work_tile",
                          .count = "count",
+                         .store = "store_tile",
                          .meet = "cluster_sync",
                          .meetings = produced->meetings,
                          .turn_wait = "pingpong_wait",
@@ -210,7 +211,9 @@ Err hopper_consume(const GpuPlan *p, const MatrixInst *in, const StageRing *ring
     int arrivals = 0, releases = 0;
     release(p, s);
     hopper_products(p, in, ring, s);
+    hopper_slices(p, s);
     stmt_file(s, "nvptx/hopper_results.cuh");
+    TRY(hopper_store(p, s));
     if (p->partial_sums || p->walk.members > 1) stmt_file(s, "nvptx/hopper_split.cuh");
     if (hopper_members(p) > 1) TRY(hopper_parts(p, in, s));
     consume(&t);
