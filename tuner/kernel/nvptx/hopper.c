@@ -15,36 +15,42 @@
 static void numbers(const GpuPlan *p, Stmts *s)
 {
     const GpuWarpGroups *g = &p->groups;
+    const HopperMemory m = hopper_memory(p);
+    const int swap = p->matrix.swap;
     const struct {
         const char *type, *name;
         int value;
     } all[] = {{"int", "M0", p->mt[0]},
                {"int", "M1", p->mt[1]},
-               {"int", "DU", p->depth_u},
                {"int", "STAGES", g->stages},
                {"int", "CONSUMERS", g->consumers},
                {"bool", "PINGPONG", g->pingpong},
                {"int", "REGS_PRODUCER", g->producer_registers},
                {"int", "REGS_CONSUMER", g->consumer_registers},
-               {"bool", "SWAP", p->matrix.swap},
-               {"bool", "A_K_MAJOR", !p->op[0].tlu},
-               {"bool", "B_K_MAJOR", !p->op[1].tlu},
-               {"int", "CLUSTER_M", g->cluster[0]},
-               {"int", "CLUSTER_N", g->cluster[1]},
-               {"int", "CLUSTER_K", p->walk.members > 1 ? p->walk.members : 1},
+               {"bool", "SWAP", swap},
+               {"int", "RX", p->matrix.tiles[swap]},
+               {"int", "N_ACC", p->mt[!swap] / 2},
+               {"int", "MULTICAST_WGS", hopper_sharing(p)},
+               {"int", "CLUSTER_K", hopper_members(p)},
+               {"int", "CLUSTER", hopper_sharing(p) * hopper_members(p)},
                {"bool", "DEPENDENT", g->dependent_launch},
                {"int", "SPLIT", p->gsu_multiple ? p->walk.split : 1},
-               {"int", "STREAM_K", p->walk.stream_k},
                {"bool", "PARTIAL_SUMS", p->partial_sums},
                {"int", "SLOT_STEP", p->walk.stream_k ? 2 : 1},
                {"bool", "STORE_TMA", g->engine_store},
+               {"int", "ROW_BYTES", HOPPER_ROW_BYTES},
+               {"int", "BUFFERS", HOPPER_BUFFERS},
+               {"int", "SLICES", m.slices},
+               {"int", "SLICES_Y", m.along},
+               {"int", "PIECES", m.pieces},
                {"int", "OUT_ROW", g->slice_row},
                {"int", "SLICE_N", g->slice_n},
+               {"int", "COLUMNS", m.columns},
+               {"int", "OUT_LINE", m.line},
                {"bool", "READS", gpu_reads_c(p)},
                {"bool", "FUSED", fused_any(&p->fused)},
                {"bool", "M_CONTIGUOUS", gpu_contiguous_results(p)},
-               {"bool", "PAIR_BF16", p->dest.type == TYPE_B},
-               {"int", "SHARED_BYTES", p->lds_bytes}};
+               {"bool", "PAIR_BF16", p->dest.type == TYPE_B}};
     gpu_heading(s, "---- numbers ----");
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         stmt_constant(s, all[i].type, all[i].name, all[i].value);
@@ -197,9 +203,10 @@ static const Value *product(Stmts *s, const Value *x, const int32_t index[WINDOW
 
 /* The sizes of the matrices that are multiplied. Sliding windows sum over whole chunks of channels for each
  * tap. */
-static void window_sizes(const Window *w, Stmts *s)
+static void window_sizes(const GpuPlan *p, const Window *w, Stmts *s)
 {
-    const Value *depth = value_reg(s, "DU"), *channels = size_of(s, w->channel), *row = size_of(s, w->row);
+    const Value *depth = value_int(s, p->depth_u), *channels = size_of(s, w->channel),
+                *row = size_of(s, w->row);
     const Value *past = value_op(s, VALUE_SUB, value_op(s, VALUE_ADD, channels, depth), value_int(s, 1));
     const Value *chunks = stmt_define(s, "unsigned", "chunks", value_op(s, VALUE_DIV, past, depth));
     const Value *taps = product(s, NULL, w->tap), *outs = product(s, NULL, w->out);
@@ -226,7 +233,7 @@ static Err window_args(const GpuPlan *p, Stmts *s)
     const Value *x[ARGS_MAX];
     int n = 0;
     TRY(hopper_window(p, &w));
-    window_sizes(&w, s);
+    window_sizes(p, &w, s);
     x[n++] = args_of(p, s, w.per_tap ? &per_tap : w.image_in_batch ? &images : &sliding, "size_k");
     for (int32_t i = 0; i < p->indices->n; i++) x[n++] = size_of(s, i);
     for (int t = 2; t < 4; t++)

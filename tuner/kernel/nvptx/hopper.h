@@ -32,6 +32,9 @@ enum { HOPPER_ROW_BYTES = 128, HOPPER_BUFFERS = 2 }; /* of a swizzled block; sli
 typedef struct {
     int x_bytes, stage_bytes, slice_bytes; /* of X's tile, of a stage, of a slice of results */
     int out_at, barriers_at;
+    int columns, along,
+        slices;       /* columns of the instruction in a slice; slices along them; of a warp group */
+    int line, pieces; /* bytes of a line along M; blocks of a slice along M */
 } HopperMemory;
 HopperMemory hopper_memory(const GpuPlan *p);
 /* ERR_INPUT: the plan has other numbers. */

@@ -17,19 +17,43 @@ HopperMemory hopper_memory(const GpuPlan *p)
     const GpuWarpGroups *g = &p->groups;
     const int swap = p->matrix.swap, bytes = gpu_type_bytes(&p->in), row = HOPPER_ROW_BYTES / bytes;
     const bool y_k = !p->op[!swap].tlu;
-    const int y_side = y_k ? p->mt[!swap] : round_up(p->mt[!swap], row);
-    const int line = g->slice_row * (g->engine_store ? gpu_type_bytes(&p->out) : 4);
+    const int y_side = y_k ? p->mt[!swap] : round_up(p->mt[!swap], row); /* whole blocks where K is strided */
     HopperMemory m = {.x_bytes = p->mt[swap] * p->depth_u * bytes,
                       .stage_bytes = (p->mt[swap] + y_side) * p->depth_u * bytes,
-                      .slice_bytes = (swap ? 1 : WGMMA_ROWS / g->slice_row) * g->slice_n * line};
+                      .columns = swap ? g->slice_row : g->slice_n,
+                      .line = g->slice_row * (g->engine_store ? gpu_type_bytes(&p->out) : 4),
+                      .pieces = swap ? 1 : WGMMA_ROWS / g->slice_row};
+    m.along = p->mt[!swap] / m.columns;
+    m.slices = p->matrix.tiles[swap] * m.along;
+    m.slice_bytes = m.pieces * g->slice_n * m.line;
     m.out_at = g->stages * m.stage_bytes;
     /* results of a cluster's parts of K reuse the memory of the ring */
-    m.barriers_at = m.out_at + (p->walk.members > 1 ? 0 : g->consumers * HOPPER_BUFFERS * m.slice_bytes);
+    m.barriers_at = m.out_at + (hopper_members(p) > 1 ? 0 : g->consumers * HOPPER_BUFFERS * m.slice_bytes);
     return m;
+}
+
+/* Do the tiles consist of whole instructions, rows of blocks, slices and parts of multicasts? */
+static bool divides(const GpuPlan *p)
+{
+    const GpuWarpGroups *g = &p->groups;
+    const int swap = p->matrix.swap, x = p->mt[swap], y = p->mt[!swap],
+              groups = g->pingpong ? 1 : g->consumers;
+    const int parts[] = {g->cluster[1] > 1 ? g->cluster[1] : 1, g->cluster[0] > 1 ? g->cluster[0] : 1};
+    if (g->slice_row < 1 || g->slice_n < 1 || g->slice_row > WGMMA_ROWS) return false;
+    const HopperMemory m = hopper_memory(p);
+    return x == p->matrix.tiles[swap] * groups * WGMMA_ROWS && y == m.along * m.columns &&
+           m.columns % 8 == 0 && p->depth_u * gpu_type_bytes(&p->in) % HOPPER_ROW_BYTES == 0 &&
+           p->mt[0] % parts[0] == 0 && p->mt[1] % parts[1] == 0 &&
+           (m.line == HOPPER_ROW_BYTES || (swap && m.line < HOPPER_ROW_BYTES)) &&
+           (!g->pingpong || g->consumers == 2);
 }
 
 Err hopper_memory_check(const GpuPlan *p)
 {
+    if (!divides(p))
+        FAIL(ERR_INPUT,
+             "a macro tile of %dx%d in slices of %d rows and %d columns is not one of %d warp groups",
+             p->mt[0], p->mt[1], p->groups.slice_row, p->groups.slice_n, p->groups.consumers);
     const HopperMemory m = hopper_memory(p);
     const int barriers = 2 * p->groups.stages + p->groups.consumers * HOPPER_BUFFERS;
     const int all = m.barriers_at + BARRIERS_MAX * BARRIER_BYTES + ALIGN_BYTES;

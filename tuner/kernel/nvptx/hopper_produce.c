@@ -60,26 +60,37 @@ static const Value *place_of_matrix(const Produce *c, char tensor)
     return value_op(s, VALUE_ADD, value_op(s, VALUE_ADD, matrix, column), row);
 }
 
-/* Prints d_at() and c_at(), the addresses of elements. */
+static void open_place(const Produce *c, const char *type, const char *name)
+{
+    stmt_function(c->s, (Function){.result = type,
+                                   .name = name,
+                                   STMT_PARAMS({"const Args &", "args"}, {"int", "m"}, {"int", "n"},
+                                               {"int", "batch"})});
+}
+
+static void close_place(const Produce *c, const Value *tensor, const Value *at)
+{
+    stmt_return(c->s, value_op(c->s, VALUE_ADD, tensor, at));
+    stmt_end(c->s);
+}
+
+/* Prints d_at() and c_at(), the addresses of elements, and workspace_at(), that of a sum of the first part
+ * of K. */
 static void places(const Produce *c)
 {
     Stmts *s = c->s;
     for (int t = 3; t >= 2; t--) {
         const char tensor = "abcd"[t];
-        const char *type = t == 3 ? "g_TD *" : "const g_TD *";
-        stmt_function(s, (Function){.result = type,
-                                    .name = stmts_name(s, "%c_at", tensor),
-                                    STMT_PARAMS({"const Args &", "args"}, {"int", "m"}, {"int", "n"},
-                                                {"int", "batch"})});
-        const Value *first = value_named(s, "args.%c", tensor), *at;
+        const Value *first = value_named(s, "args.%c", tensor);
+        open_place(c, t == 3 ? "g_TD *" : "const g_TD *", stmts_name(s, "%c_at", tensor));
         if (c->window && !c->window->per_tap) {
             stmt_define(s, "WindowArgs &", "all", value_cast(s, "const WindowArgs &", reg(c, "args")));
-            at = value_expr(s, place_of_window(c, t));
+            close_place(c, first, value_expr(s, place_of_window(c, t)));
         } else
-            at = place_of_matrix(c, tensor);
-        stmt_return(s, value_op(s, VALUE_ADD, first, at));
-        stmt_end(s);
+            close_place(c, first, place_of_matrix(c, tensor));
     }
+    open_place(c, "g_TD *", "workspace_at");
+    close_place(c, value_reg(s, "args.d"), place_of_matrix(c, 'd'));
 }
 
 /* ---- windows ---- */

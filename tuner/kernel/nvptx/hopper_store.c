@@ -16,19 +16,16 @@ enum { SLICE, GROUP_SLOT };
 
 static Store store_of(const GpuPlan *p, Stmts *s, bool reads)
 {
-    const GpuWarpGroups *g = &p->groups;
-    const bool swap = p->matrix.swap;
-    const int columns = swap ? g->slice_row : g->slice_n, along = p->mt[!swap] / columns;
-    const int pieces = swap ? 1 : WGMMA_ROWS / g->slice_row;
+    const HopperMemory m = hopper_memory(p);
     return (Store){.p = p,
                    .s = s,
-                   .swap = swap,
+                   .swap = p->matrix.swap,
                    .reads = reads,
-                   .columns = columns,
-                   .along = along,
-                   .slices = p->matrix.tiles[swap] * along,
-                   .pieces = pieces,
-                   .piece_bytes = hopper_memory(p).slice_bytes / pieces};
+                   .columns = m.columns,
+                   .along = m.along,
+                   .slices = m.slices,
+                   .pieces = m.pieces,
+                   .piece_bytes = m.slice_bytes / m.pieces};
 }
 
 static const Value *reg(const Store *c, const char *name) { return value_reg(c->s, name); }

@@ -220,8 +220,7 @@ FN void store_elements(g_TC (&acc)[RX][N_ACC], const Args &args, const g_Ops &op
                 load_word(at + line / SLICE_N * (SLICE_N * OUT_LINE) + swizzled(line % SLICE_N, lane * 4)),
                 v);
             if constexpr (SPLIT > 1) {
-                args.d[(u64)p.part * args.m * args.n * args.batch + p.batch * args.batch_d +
-                       g_d_at_n(n, args.ldd) + g_d_at_m(m, args.ldd)] = v;
+                workspace_at(args, m, n, p.batch)[(u64)p.part * args.m * args.n * args.batch] = v;
             } else
                 store_one(v, args, ops, reads, m, n, p.batch);
         }
