@@ -74,7 +74,7 @@ CHANGES = [
     ('ends before the last store', ENGINE, 'store_wait();', ';'),
     ('writes C over a slice that is still stored', ENGINE, 'store_wait_read<0>();', ';'),
     ('does not wait for C', ENGINE, 'bar_wait(shared.c(wg, ', '(void)(shared.c(wg, '),
-    ('C comes twice through one phase', ENGINE, 'phases ^= 1 << i', 'phases ^= 0 << i'),
+    ('C comes twice through one phase', ENGINE, 'phases ^= 1 << ', 'phases ^= 0 << '),
     ('too many registers', ('cooperative', 'ping-pong'), 'more_registers<REGS_CONSUMER>();', 'more_registers<256>();'),
     ('copies to itself alone', ('cluster',), 'const int mask_a = 5 << (rank % 2);', 'const int mask_a = 1 << rank;'),
     ('copies the same part twice', ('cluster',), 'p.batch, (int)(rank / 2), (int)(rank % 2),', 'p.batch, 0, (int)(rank % 2),'),
