@@ -67,7 +67,7 @@ lists=$(grep -nE "$shapes" $code /dev/null | grep -v ':[0-9]*: *\(/\*\| \*\)')
 for f in $(echo "$files" | grep '^tuner/kernel/\(lower\|gpu\|nvptx\)/.*\.c$'); do
   awk -v f="$f" '
     /^ *"/ && !/^ *"[^"]*", *"/ && !message { printf "lint: %s:%d: a line of generated code as a string literal\n", f, NR; bad = 1 }
-    /(FAIL(_[A-Z]+)?|BUG|err_set|err_context)\(/ { message = 1 }
+    /(FAIL(_[A-Z]+)?|REFUSE|BUG|err_set|err_context)\(/ { message = 1 }
     /;$/ { message = 0 }
     END { exit bad }' "$f" || found=1
 done
@@ -76,6 +76,18 @@ done
 for f in $(echo "$files" | grep '^tuner/kernel/host/'); do
   grep -n '^ *".*\\n"' "$f" && say "$f: text of a kernel in a string: it is made of statements or stands in text/"
 done
+
+# Texts of NVIDIA kernels: where an element is, and who waits for whom, are statements (kernel/lower, kernel/nvptx). pack.cuh is
+# a kernel of its own, which copies lines as they are.
+texts=$(git ls-files 'tuner/kernel/nvptx/text/*.cuh' 2>/dev/null)
+[ -n "$texts" ] || texts=$(find tuner/kernel/nvptx/text -name '*.cuh')
+strides='\b(ld[abcd]?|batch_[abcd]|stride_[abcd][0-9])\b'
+lists=$(grep -nE "$strides *\*|\* *(\([a-z0-9_]+\) *)?[a-z_.]*$strides" $(echo "$texts" | grep -v '/pack\.cuh$') /dev/null |
+  grep -vE "$strides \* sizeof")
+[ -z "$lists" ] || say "products with strides in texts, which views print: $lists"
+waits='(bar_wait|bar_expect|bar_arrive|load_box|load_box_shared|store_box|store_commit|store_wait_read|cluster_sync|wgmma_[a-z]+|g_cpz?|g_commit|g_arrived)'
+lists=$(grep -nE "\b$waits *[(<]" $(echo "$texts" | grep -v '/hopper_kernel\.cuh$') /dev/null | grep -vE '(FN|g_DEV) void')
+[ -z "$lists" ] || say "copies, waits and releases in texts, which are statements: $lists"
 
 for f in $files; do
   case $f in *.def) table=1 ;; *) table=0 ;; esac

@@ -1,11 +1,9 @@
-/* Asynchronous copies: numbers of pending groups and bytes of mbarriers as they follow from statements, and
- * what is refused: a read that no wait or barrier covers, a wait for too few groups, a stage that is filled
- * while it is read or before it was read, copies that are left under way; boxes of the copy engine that a
- * stage's mbarrier does not count or that lie outside of their tile. */
+/* Asynchronous copies: numbers of pending groups as they follow from statements, and what is refused: a
+ * read that no wait or barrier covers, a wait for too few groups, a stage that is filled while it is read or
+ * before it was read, copies that are left under way. */
 #include "test/support.h"
 
 #include "kernel/lower/async.h"
-#include "kernel/lower/engine.h"
 
 /* A ring kernel in small, with one of its faults. */
 typedef enum {
@@ -292,108 +290,6 @@ static void test_wrong_numbers(void **unused)
             }
 }
 
-/* ---- the copy engine ---- */
-
-typedef enum {
-    FILL_RIGHT,
-    FILL_NO_WAIT,
-    FILL_NO_BYTES,
-    FILL_TWICE,
-    FILL_OTHER_BARRIER,
-    FILL_OUTSIDE,
-    FILL_ELSEWHERE,
-    FILL_SOMETIMES,
-    FILL_LESS,
-    FILL_WAITS_FOR_FULL
-} Fill;
-
-static const EngineFill fill_of_stage = {
-    .function = "fill", .full = "full", .empty = "empty", .tile = {{"to", 8192}, {"to_b", 16384}}};
-
-/* Two tiles: 8192 bytes by one work-group, 16384 by two, each of which sends half of every block to both. */
-static void build_fill(Stmts *s, Fill f)
-{
-    ExprPool *pool = &s->pool;
-    stmts_init(s, 0);
-    stmt_function(s, (Function){.name = "fill", STMT_PARAMS({"unsigned", "to"}, {"int", "part"})});
-    if (f != FILL_NO_WAIT)
-        stmt_phase(s, reg(s, f == FILL_WAITS_FOR_FULL ? "full" : "empty"), reg(s, "parity"));
-    for (int i = 0; i < (f == FILL_NO_BYTES ? 0 : f == FILL_TWICE ? 2 : 1); i++)
-        stmt_expect(s, reg(s, "full"));
-    Box b = {.map = reg(s, "map"), .at = {reg(s, "k"), reg(s, "m"), reg(s, "batch")}, .senders = 1};
-    const Value *to = reg(s, "to"), *full = reg(s, f == FILL_OTHER_BARRIER ? "other" : "full");
-    if (f == FILL_SOMETIMES) stmt_if(s, reg(s, "some"));
-    stmt_box(s, access_window(to, NULL, 8192), full, b);
-    if (f == FILL_SOMETIMES) stmt_end(s);
-    b.mask = reg(s, "mask"), b.senders = 2;
-    const Expr *i = stmt_unrolled(s, "i", 0, f == FILL_LESS ? 1 : 2);
-    const Expr *part = expr_var(pool, "part", 0, 0, f == FILL_OUTSIDE ? 2 : 1);
-    const Expr *at = expr_add(pool, expr_mul_i(pool, i, 8192), expr_mul_i(pool, part, 4096));
-    stmt_box(s, access_window(reg(s, f == FILL_ELSEWHERE ? "elsewhere" : "to_b"), at, 4096), full, b);
-    stmt_end(s);
-    stmt_end(s);
-}
-
-static Stmt *expectation(Stmts *s)
-{
-    for (Stmt *at = s->first->body; at; at = at->next)
-        if (at->kind == STMT_EXPECT) return at;
-    return NULL;
-}
-
-static void test_bytes(void **unused)
-{
-    (void)unused;
-    Stmts s;
-    Buf out;
-    build_fill(&s, FILL_RIGHT);
-    assert_int_equal(engine_verify(&s, &fill_of_stage), ERR_FAILED); /* underived */
-    assert_ok(engine_derive(&s, &fill_of_stage));
-    assert_ok(engine_verify(&s, &fill_of_stage));
-    buf_init(&out);
-    assert_ok(stmt_print(&s, &stmt_words_cuda, 0, &out));
-    assert_string_equal(
-        buf_cstr(&out),
-        "@DEV void fill(unsigned to, int part)\n{\n    bar_wait(empty, parity);\n"
-        "    bar_expect(full, 24576);\n    load_box(to, map, full, k, m, batch);\n"
-        "    @UNROLL for (int i = 0; i < 2; i++) {\n"
-        "        load_box_shared(to_b + (i * 8192 + part * 4096), map, full, k, m, batch, mask);\n"
-        "    }\n}\n");
-    for (int by = -128; by <= 128; by += 256) {
-        expectation(&s)->number = 24576 + by;
-        assert_int_equal(engine_verify(&s, &fill_of_stage), ERR_FAILED);
-        assert_non_null(strstr(err_message(), "'full' expects 24"));
-    }
-    buf_fini(&out);
-    stmts_fini(&s);
-}
-
-static void test_fill_faults(void **unused)
-{
-    (void)unused;
-    static const struct {
-        Fill fault;
-        const char *why;
-    } rows[] = {
-        {FILL_NO_WAIT, "'full' is given its bytes before its stage is empty"},
-        {FILL_NO_BYTES, "'full' is not given its bytes"},
-        {FILL_TWICE, "'full' is given its bytes twice"},
-        {FILL_OTHER_BARRIER, "a box is not counted by 'full'"},
-        {FILL_OUTSIDE, "a box ends at byte 20480 of 'to_b', which has 16384"},
-        {FILL_ELSEWHERE, "a box is copied to none of the stage's tiles"},
-        {FILL_SOMETIMES, "the copies to a stage depend on a condition"},
-        {FILL_LESS, "boxes of 8192 bytes for 'to_b', which has 16384"},
-        {FILL_WAITS_FOR_FULL, "a producer waits for 'empty' alone"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        Stmts s;
-        build_fill(&s, rows[i].fault);
-        assert_int_equal(engine_derive(&s, &fill_of_stage), ERR_FAILED);
-        assert_string_equal(err_message(), rows[i].why);
-        stmts_fini(&s);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -403,8 +299,6 @@ int main(void)
         cmocka_unit_test(test_functions_in_turn),
         cmocka_unit_test(test_groups_of_some_ways),
         cmocka_unit_test(test_wrong_numbers),
-        cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_fill_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

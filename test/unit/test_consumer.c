@@ -299,6 +299,24 @@ static void test_numbers(void **unused)
         }
 }
 
+/* Warp groups meet the other threads of a cluster as often as the producer does. */
+static void test_meetings(void **unused)
+{
+    (void)unused;
+    const StageRing r = {.n_stages = 4, .has_phase = true};
+    for (int meetings = 0; meetings <= 2; meetings++) {
+        Consumers c = consumers(&r);
+        int releases = 0;
+        Stmts s;
+        c.meet = "store", c.meetings = meetings; /* which is called once a tile */
+        build(&s, &(Case){.schedule = TOGETHER});
+        const Err e = consumer_derive(&s, &c, &releases);
+        assert_int_equal(e, meetings == 1 ? ERR_OK : ERR_FAILED);
+        if (e) assert_non_null(strstr(err_message(), "a warp group meets the cluster 1 times in 1 tiles"));
+        stmts_fini(&s);
+    }
+}
+
 /* The n-th wait of a list; *n counts down. */
 static Stmt *wait_at(Stmt *list, int *n)
 {
@@ -416,10 +434,8 @@ static void test_text(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_wrong_numbers),
-        cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_numbers), cmocka_unit_test(test_meetings), cmocka_unit_test(test_wrong_numbers),
+        cmocka_unit_test(test_faults),  cmocka_unit_test(test_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

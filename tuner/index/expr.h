@@ -142,6 +142,11 @@ void expr_split(ExprPool *p, const Expr *e, int slot, const Expr **without, cons
 /* values: of variables, by slot. False on a division by zero or an overflow of 64 bits. */
 bool expr_eval(const Expr *e, const int64_t *values, int64_t *value);
 
+/* The same with the values of variables and named expressions that `of` knows; false where one is missing. A
+ * named expression that it does not know is evaluated. */
+typedef bool ExprValueOf(void *context, const Expr *var, int64_t *value);
+bool expr_eval_by(const Expr *e, ExprValueOf *of, void *context, int64_t *value);
+
 /* The same for n lanes at once, EXPR_LANES_MAX at most: values[slot][lane]. Both operands of SELECT, BOTH and
  * EITHER are evaluated. */
 enum { EXPR_LANES_MAX = 64 };

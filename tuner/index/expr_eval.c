@@ -104,6 +104,21 @@ bool expr_eval(const Expr *e, const int64_t *values, int64_t *value)
     return eval(&ev, e, value);
 }
 
+bool expr_eval_by(const Expr *e, ExprValueOf *of, void *context, int64_t *value)
+{
+    int64_t x, y;
+    if (e->lo == e->hi) {
+        *value = e->lo;
+        return true;
+    }
+    if (e->kind == EXPR_VAR) return of(context, e, value);
+    if (e->kind == EXPR_NAMED) return of(context, e, value) || expr_eval_by(e->x, of, context, value);
+    if (e->kind == EXPR_SELECT)
+        return expr_eval_by(e->z, of, context, &x) && expr_eval_by(x ? e->x : e->y, of, context, value);
+    return expr_eval_by(e->x, of, context, &x) && expr_eval_by(e->y, of, context, &y) &&
+           expr_apply(e->kind, x, y, value);
+}
+
 /* ---- all lanes of a wave ---- */
 
 typedef struct {

@@ -22,25 +22,14 @@ static void know(Run *r, const char *name, int value, bool is_stage)
     r->now.known[r->now.n_known++] = (Known){name, value, is_stage};
 }
 
-/* Evaluates an expression of counters. False: it is not known. */
-static bool number_of(const Run *r, const Expr *e, int64_t *n)
+static bool of_counter(void *context, const Expr *var, int64_t *n)
 {
-    int64_t x, y;
-    if (e->lo == e->hi) return *n = e->lo, true;
-    if (e->kind == EXPR_VAR) {
-        const Known *k = known(r, e->name);
-        return k && !k->is_stage && k->value != UNKNOWN ? (*n = k->value, true) : false;
-    }
-    if (e->kind == EXPR_NAMED) return number_of(r, e->x, n);
-    if (!number_of(r, e->x, &x) || !number_of(r, e->y, &y)) return false;
-    if (e->kind == EXPR_SELECT) {
-        int64_t z;
-        return number_of(r, e->z, &z) ? (*n = z ? x : y, true) : false;
-    }
-    const Expr of[] = {{.kind = EXPR_CONST, .lo = x, .hi = x}, {.kind = EXPR_CONST, .lo = y, .hi = y}};
-    const Expr both = {.kind = e->kind, .x = &of[0], .y = &of[1]};
-    return expr_eval(&both, NULL, n);
+    const Known *k = known(context, var->name);
+    return k && !k->is_stage && k->value != UNKNOWN && (*n = k->value, true);
 }
+
+/* Evaluates an expression of counters. False: it is not known. */
+static bool number_of(Run *r, const Expr *e, int64_t *n) { return expr_eval_by(e, of_counter, r, n); }
 
 /* ---- stages that values point to ---- */
 

@@ -128,6 +128,10 @@ void text_async(const Text *t, const Stmt *s)
     case STMT_EXPECT:
         put_barrier(t, t->words->expect, s->x, NULL, s->number);
         break;
+    case STMT_STORE_AWAIT:
+        buf_puts(t->out, t->words->store_await);
+        put_number(t, "<", s->number, ">();\n");
+        break;
     case STMT_PHASE:
         put_barrier(t, t->words->phase, s->to, s->x, 0);
         break;

@@ -25,6 +25,9 @@ typedef struct {
     const char *release;                    /* release(.., stage, ..): arrives at the stage's empty barrier */
     const char *done, *next, *take, *count; /* the walk: whether it has ended; a step; a tile, whose field has
                                                 * the number of its chunks */
+    const char *store;                      /* stores a tile: not followed (slices.h) */
+    const char *meet;                       /* all threads of the cluster meet */
+    int meetings;                           /* of the producer's threads for each tile */
     const char *turn_wait, *turn_give;      /* ping-pong: waits for the turn of a group, gives it */
 } Consumers;
 
@@ -34,9 +37,10 @@ Err consumer_derive(Stmts *s, const Consumers *c, int *releases);
 
 /* ERR_FAILED: a stage is read, or released, by a warp group that does not have it; it is released while
  * products may still read it, unread, or not at all; stages are not waited for one by one, or by the wrong
- * parity of their phase; registers are used while products under way use them, or by products without a fence
- * behind other uses; products are in no group; a wait has no number, or waits for nothing; not every chunk is
- * released equally often; warp groups wait for one another for ever. */
+ * parity of their phase; registers are used while products under way use them, or by products without a
+ * fence behind other uses; products are in no group; a wait has no number, or waits for nothing; not every
+ * chunk is released equally often; warp groups wait for one another for ever; they do not meet the
+ * producer's threads. */
 Err consumer_verify(const Stmts *s, const Consumers *c, int *releases);
 
 #endif

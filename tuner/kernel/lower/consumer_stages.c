@@ -25,33 +25,38 @@ static int all_chunks(const ConsumerWalk *w)
 
 void consumer_start(Consumer *r)
 {
-    r->tile = r->at = r->n_registers = r->n_names = r->base = r->depth = 0;
+    trace_restart(&r->run);
+    r->tile = r->at = r->n_registers = r->meetings = 0;
     r->acquired = -1;
     r->n_events[r->group] = 0;
     for (int i = 0; i < r->c->ring->n_stages; i++) r->stage[i] = (ConsumerStage){.newer = CONSUMER_DONE};
 }
 
-void consumer_forget(Consumer *r, int n_names, int n_registers)
+void consumer_forget(Consumer *r, int n_registers)
 {
     for (int i = n_registers; i < r->n_registers; i++)
         if (r->registers[i].newer != CONSUMER_DONE)
-            REFUSE(r, "products that use '%s' are under way at the end of its block", r->registers[i].name);
-    r->n_names = n_names, r->n_registers = n_registers;
+            REFUSE(&r->run, "products that use '%s' are under way at the end of its block",
+                   r->registers[i].name);
+    r->n_registers = n_registers;
 }
 
 void consumer_end(Consumer *r)
 {
     for (int i = 0; i < r->c->ring->n_stages; i++)
-        if (r->stage[i].is_held) REFUSE(r, "stage %d is not released", i);
-    consumer_forget(r, 0, 0);
-    if (r->tile != r->walk->n) REFUSE(r, "a warp group ends before the walk");
+        if (r->stage[i].is_held) REFUSE(&r->run, "stage %d is not released", i);
+    consumer_forget(r, 0);
+    if (r->tile != r->walk->n) REFUSE(&r->run, "a warp group ends before the walk");
+    if (r->meetings != r->c->meetings * r->walk->n)
+        REFUSE(&r->run, "a warp group meets the cluster %d times in %d tiles, the producer %d times in each",
+               r->meetings, r->walk->n, r->c->meetings);
 }
 
 void consumer_event(Consumer *r, EventKind kind, int at)
 {
-    if (r->e) return;
+    if (r->run.e) return;
     if (r->n_events[r->group] == CONSUMER_EVENTS) {
-        REFUSE(r, "more than %d events of a warp group", CONSUMER_EVENTS);
+        REFUSE(&r->run, "more than %d events of a warp group", CONSUMER_EVENTS);
         return;
     }
     r->event[r->group][r->n_events[r->group]++] = (Event){kind, at};
@@ -59,18 +64,18 @@ void consumer_event(Consumer *r, EventKind kind, int at)
 
 void consumer_acquire(Consumer *r, Thing barrier, Thing parity)
 {
-    if (r->e) return;
+    if (r->run.e) return;
     if (barrier.kind != THING_BARRIER || parity.kind != THING_NUMBER) {
-        REFUSE(r, "a warp group waits for what is no mbarrier of a full stage");
+        REFUSE(&r->run, "a warp group waits for what is no mbarrier of a full stage");
         return;
     }
     const int s = consumer_stage(r, r->at);
     if (barrier.number != s || parity.number != consumer_parity(r, r->at))
-        REFUSE(r, "chunk %d is waited for in stage %d with parity %d, it is in stage %d with parity %d",
+        REFUSE(&r->run, "chunk %d is waited for in stage %d with parity %d, it is in stage %d with parity %d",
                r->at, (int)barrier.number, (int)parity.number, s, consumer_parity(r, r->at));
     else if (r->stage[s].is_held)
-        REFUSE(r, "stage %d is waited for again, but was not released", s);
-    if (r->e) return;
+        REFUSE(&r->run, "stage %d is waited for again, but was not released", s);
+    if (r->run.e) return;
     r->stage[s] = (ConsumerStage){.newer = CONSUMER_DONE, .is_held = true};
     r->chunk[s] = r->acquired = r->at;
     consumer_event(r, EVENT_ACQUIRE, r->at);
@@ -79,25 +84,26 @@ void consumer_acquire(Consumer *r, Thing barrier, Thing parity)
 void consumer_advance(Consumer *r)
 {
     if (r->acquired != r->at)
-        REFUSE(r, "the ring's cursor leaves stage %d, which was not waited for", consumer_stage(r, r->at));
+        REFUSE(&r->run, "the ring's cursor leaves stage %d, which was not waited for",
+               consumer_stage(r, r->at));
     r->at++;
 }
 
 void consumer_skip(Consumer *r, int64_t chunks)
 {
-    if (r->e) return;
-    if (chunks < 0 || chunks > INT16_MAX) REFUSE(r, "%d chunks are skipped", (int)chunks);
+    if (r->run.e) return;
+    if (chunks < 0 || chunks > INT16_MAX) REFUSE(&r->run, "%d chunks are skipped", (int)chunks);
     r->at += (int)chunks;
 }
 
 static bool is_held(Consumer *r, int stage)
 {
-    if (r->e) return false;
+    if (r->run.e) return false;
     if (stage < 0 || stage >= r->c->ring->n_stages)
-        REFUSE(r, "stage %d of %d", stage, r->c->ring->n_stages);
+        REFUSE(&r->run, "stage %d of %d", stage, r->c->ring->n_stages);
     else if (!r->stage[stage].is_held)
-        REFUSE(r, "stage %d is read or released, but was not waited for", stage);
-    return !r->e;
+        REFUSE(&r->run, "stage %d is read or released, but was not waited for", stage);
+    return !r->run.e;
 }
 
 void consumer_read(Consumer *r, int stage)
@@ -108,9 +114,9 @@ void consumer_read(Consumer *r, int stage)
 void consumer_use(Consumer *r, int registers)
 {
     Registers *x = &r->registers[registers];
-    if (r->e) return;
+    if (r->run.e) return;
     if (x->newer != CONSUMER_DONE)
-        REFUSE(r, "registers '%s' are used, but products under way use them", x->name);
+        REFUSE(&r->run, "registers '%s' are used, but products under way use them", x->name);
     x->used = true, x->from = 0;
 }
 
@@ -125,7 +131,8 @@ static void product_reads(Consumer *r, int stage)
 static void product_uses(Consumer *r, Thing registers)
 {
     Registers *x = &r->registers[registers.number];
-    if (x->used) REFUSE(r, "registers '%s' are used by a product with no fence in front of it", x->name);
+    if (x->used)
+        REFUSE(&r->run, "registers '%s' are used by a product with no fence in front of it", x->name);
     x->newer = CONSUMER_OPEN;
     for (int i = 0; i < r->c->ring->n_stages && x->from; i++)
         if (x->from >> i & 1) product_reads(r, i);
@@ -135,9 +142,9 @@ static void product_uses(Consumer *r, Thing registers)
 void consumer_product(Consumer *r, Thing acc, Thing x, Thing y)
 {
     const Thing operand[] = {x, y};
-    if (r->e) return;
+    if (r->run.e) return;
     if (acc.kind != THING_REGISTERS) {
-        REFUSE(r, "a product is added to what are no registers");
+        REFUSE(&r->run, "a product is added to what are no registers");
         return;
     }
     product_uses(r, acc);
@@ -147,7 +154,7 @@ void consumer_product(Consumer *r, Thing acc, Thing x, Thing y)
         else if (operand[i].kind == THING_STAGE)
             product_reads(r, (int)operand[i].number);
         else
-            REFUSE(r, "an operand of a product is neither in a stage nor in registers");
+            REFUSE(&r->run, "an operand of a product is neither in a stage nor in registers");
     }
 }
 
@@ -167,7 +174,7 @@ static void remember(Consumer *r, const Stmt *at)
     for (int i = 0; i < r->n_waits; i++)
         if (r->wait[i] == at) return;
     if (r->n_waits == CONSUMER_WAITS)
-        REFUSE(r, "more than %d waits for products", CONSUMER_WAITS);
+        REFUSE(&r->run, "more than %d waits for products", CONSUMER_WAITS);
     else
         r->wait[r->n_waits++] = at;
 }
@@ -179,8 +186,8 @@ static void arrive(int *newer, int pending)
 
 void consumer_await(Consumer *r, const Stmt *at, int newer)
 {
-    if (r->e) return;
-    if (newer == CONSUMER_OPEN) REFUSE(r, "a wait for products that are in no group yet");
+    if (r->run.e) return;
+    if (newer == CONSUMER_OPEN) REFUSE(&r->run, "a wait for products that are in no group yet");
     /* the tree is that of the Stmts, which consumer_derive may change */
     if (r->derives && newer != CONSUMER_DONE && (at->number == UNDERIVED || at->number > newer))
         ((Stmt *)at)->number = newer;
@@ -194,64 +201,26 @@ void consumer_release(Consumer *r, int stage)
 {
     if (!is_held(r, stage)) return;
     ConsumerStage *s = &r->stage[stage];
-    if (s->newer != CONSUMER_DONE) REFUSE(r, "stage %d is released while products may still read it", stage);
+    if (s->newer != CONSUMER_DONE)
+        REFUSE(&r->run, "stage %d is released while products may still read it", stage);
     for (int i = 0; i < r->n_registers; i++)
         if (r->registers[i].from >> stage & 1)
-            REFUSE(r, "stage %d is released while threads may still load '%s' from it", stage,
+            REFUSE(&r->run, "stage %d is released while threads may still load '%s' from it", stage,
                    r->registers[i].name);
-    if (!s->is_read) REFUSE(r, "stage %d is released unread", stage);
+    if (!s->is_read) REFUSE(&r->run, "stage %d is released unread", stage);
     s->is_held = false;
     consumer_event(r, EVENT_RELEASE, r->chunk[stage]);
 }
 
 void consumer_waits(Consumer *r, const Stmt *list)
 {
-    for (const Stmt *s = list; s && !r->e; s = s->next) {
+    for (const Stmt *s = list; s && !r->run.e; s = s->next) {
         bool reached = false;
         for (int i = 0; i < r->n_waits; i++) reached = reached || r->wait[i] == s;
         if (s->kind == STMT_PRODUCT_AWAIT && (!reached || s->number == UNDERIVED))
-            REFUSE(r, "a wait for products that are complete in any case, or without a number");
+            REFUSE(&r->run, "a wait for products that are complete in any case, or without a number");
         consumer_waits(r, s->body), consumer_waits(r, s->otherwise);
     }
-}
-
-/* ---- what steers ---- */
-
-static bool value_steers(Consumer *r, const Value *v)
-{
-    const Consumers *c = r->c;
-    if (!v) return false;
-    if (v->kind == VALUE_CALL) {
-        const char *const steering[] = {c->skip, c->next, c->release, c->turn_wait, c->turn_give};
-        for (size_t i = 0; i < sizeof steering / sizeof *steering; i++)
-            if (same_name(v->name, steering[i])) return true;
-        for (int i = 0; i < r->n_functions; i++)
-            if (same_name(r->function[i]->function->name, v->name))
-                return consumer_steers(r, r->function[i]->body);
-    }
-    return value_steers(r, v->x) || value_steers(r, v->y);
-}
-
-static bool steers(Consumer *r, const Stmt *list)
-{
-    for (const Stmt *s = list; s; s = s->next) {
-        if (s->kind == STMT_PHASE || s->kind == STMT_ADVANCE || s->kind == STMT_PRODUCT_COMMIT ||
-            s->kind == STMT_PRODUCT_AWAIT || s->kind == STMT_PRODUCT_FENCE)
-            return true;
-        if (value_steers(r, s->x) || consumer_steers(r, s->body) || consumer_steers(r, s->otherwise))
-            return true;
-    }
-    return false;
-}
-
-bool consumer_steers(Consumer *r, const Stmt *list)
-{
-    if (!list) return false;
-    for (int i = 0; i < r->n_lists; i++)
-        if (r->list[i].list == list) return r->list[i].steers;
-    const bool is = steers(r, list);
-    if (r->n_lists < CONSUMER_LISTS) r->list[r->n_lists++] = (Steers){list, is};
-    return is;
 }
 
 /* ---- all warp groups ---- */
@@ -280,7 +249,7 @@ static void count_releases(Together *t)
     t->each = times[0];
     for (int i = 0; i < t->n_chunks; i++)
         if (times[i] != t->each || !times[i])
-            REFUSE(t->r, "chunk %d is released by %d warp groups, chunk 0 by %d", i, times[i], t->each);
+            REFUSE(&t->r->run, "chunk %d is released by %d warp groups, chunk 0 by %d", i, times[i], t->each);
 }
 
 /* The producer fills stages as long as they are empty. */
@@ -300,20 +269,21 @@ static bool happens(Together *t, int g)
         if (e->at >= t->filled) return false;
         /* else the mbarrier's parity could be that of an earlier phase */
         if (e->at - r->c->ring->n_stages >= t->knows[g])
-            REFUSE(r, "chunk %d is waited for by a warp group that does not know whether chunk %d has come",
+            REFUSE(&r->run,
+                   "chunk %d is waited for by a warp group that does not know whether chunk %d has come",
                    e->at, e->at - r->c->ring->n_stages);
         if (e->at == t->knows[g]) t->knows[g]++;
     }
     if (e->kind == EVENT_TURN_GIVE) {
         if (e->at < 0 || e->at >= r->c->n_groups || t->turn[e->at] >= 0) {
-            REFUSE(r, "warp group %d gets its turn twice", e->at);
+            REFUSE(&r->run, "warp group %d gets its turn twice", e->at);
             return false;
         }
         t->turn[e->at] = t->knows[g];
     }
     if (e->kind == EVENT_TURN_WAIT) {
-        if (e->at != g) REFUSE(r, "warp group %d waits for the turn of %d", g, e->at);
-        if (r->e || t->turn[g] < 0) return false;
+        if (e->at != g) REFUSE(&r->run, "warp group %d waits for the turn of %d", g, e->at);
+        if (r->run.e || t->turn[g] < 0) return false;
         if (t->turn[g] > t->knows[g]) t->knows[g] = t->turn[g];
         t->turn[g] = -1;
     }
@@ -325,19 +295,19 @@ void consumer_together(Consumer *r, int *releases)
 {
     Together t = {.r = r, .n_chunks = all_chunks(r->walk)};
     bool moves = true;
-    if (r->e) return;
-    if (t.n_chunks > CHUNKS_MAX) REFUSE(r, "a walk of %d chunks", t.n_chunks);
+    if (r->run.e) return;
+    if (t.n_chunks > CHUNKS_MAX) REFUSE(&r->run, "a walk of %d chunks", t.n_chunks);
     for (int g = 0; g < r->c->n_groups; g++) t.turn[g] = -1;
-    if (!r->e) count_releases(&t);
-    while (moves && !r->e) {
+    if (!r->run.e) count_releases(&t);
+    while (moves && !r->run.e) {
         moves = false;
         fill(&t);
         for (int g = 0; g < r->c->n_groups; g++)
-            while (!r->e && t.next[g] < r->n_events[g] && happens(&t, g)) fill(&t), moves = true;
+            while (!r->run.e && t.next[g] < r->n_events[g] && happens(&t, g)) fill(&t), moves = true;
     }
     for (int g = 0; g < r->c->n_groups; g++)
-        if (t.next[g] < r->n_events[g]) REFUSE(r, "warp group %d waits for ever", g);
-    if (*releases && *releases != t.each && !r->e)
-        REFUSE(r, "a stage is released by %d warp groups, in another walk by %d", t.each, *releases);
+        if (t.next[g] < r->n_events[g]) REFUSE(&r->run, "warp group %d waits for ever", g);
+    if (*releases && *releases != t.each && !r->run.e)
+        REFUSE(&r->run, "a stage is released by %d warp groups, in another walk by %d", t.each, *releases);
     *releases = t.each;
 }

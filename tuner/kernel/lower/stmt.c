@@ -464,6 +464,13 @@ void stmt_expect(Stmts *s, const Value *full)
     at->x = full, at->number = UNDERIVED;
 }
 
+void stmt_store_await(Stmts *s, const Value *address)
+{
+    declare_value(s, address);
+    Stmt *at = add(s, STMT_STORE_AWAIT);
+    at->to = address, at->number = UNDERIVED;
+}
+
 void stmt_phase(Stmts *s, const Value *barrier, const Value *parity)
 {
     declare_value(s, parity);

@@ -257,7 +257,7 @@ void stmt_cursor_set(Stmts *s, const StageRing *r, const Value *cursor, int stag
 /* Moves it on to the next stage, behind the last one to the first. */
 void stmt_advance(Stmts *s, const StageRing *r, const Value *cursor);
 
-/* ---- copies by the copy engine (TMA), which mbarriers count: engine.h derives and checks the bytes ---- */
+/* ---- copies by the copy engine (TMA), which mbarriers count: producer.h derives their bytes ---- */
 
 /* A box of a tensor map. */
 enum { BOX_NUMBERS = 6 };
@@ -267,12 +267,14 @@ typedef struct {
      * window then the distances at which they are read. NULL behind the last. */
     const Value *at[BOX_NUMBERS];
     const Value *mask; /* multicast: work-groups of the cluster that get it; NULL: this one alone */
-    int senders;       /* work-groups that send such a box each to all of those; 1 without a mask */
 } Box;
 /* Starts a copy of to.bytes to the window of local memory, which the mbarrier `full` counts. */
 void stmt_box(Stmts *s, Access to, const Value *full, Box b);
 /* Arrives at `full` and tells it how many bytes its phase gets by boxes. The number is derived. */
 void stmt_expect(Stmts *s, const Value *full);
+/* Waits until stores by the copy engine have read the memory at that address. The number of newer groups of
+ * stores that may be under way is derived (slices.h). */
+void stmt_store_await(Stmts *s, const Value *address);
 /* Waits until an mbarrier's phase of that parity has completed. */
 void stmt_phase(Stmts *s, const Value *barrier, const Value *parity);
 /* Arrives at the mbarrier in work-group `rank` of the cluster. */
@@ -372,6 +374,7 @@ typedef enum {
     STMT_ADVANCE,
     STMT_BOX,    /* access: to; x: the mbarrier */
     STMT_EXPECT, /* x: the mbarrier; number: bytes, or UNDERIVED */
+    STMT_STORE_AWAIT, /* to: the address; number: groups under way, or UNDERIVED */
     STMT_PHASE,  /* to: the mbarrier; x: the parity */
     STMT_ARRIVE, /* to: the mbarrier; x: the work-group */
     STMT_PRODUCT,
@@ -417,6 +420,7 @@ typedef struct {
     const char *commit; /* a function */
     /* Functions: copies of a box to this work-group and to several, bytes of a phase, its end, an arrival. */
     const char *box, *box_shared, *expect, *phase, *arrive;
+    const char *store_await; /* a template */
     /* A function, two functions without operands, a template. */
     const char *product, *product_fence, *product_commit, *product_await;
     bool has_constexpr;   /* else a named constant is an enum's */

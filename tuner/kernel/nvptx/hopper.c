@@ -15,36 +15,42 @@
 static void numbers(const GpuPlan *p, Stmts *s)
 {
     const GpuWarpGroups *g = &p->groups;
+    const HopperMemory m = hopper_memory(p);
+    const int swap = p->matrix.swap;
     const struct {
         const char *type, *name;
         int value;
     } all[] = {{"int", "M0", p->mt[0]},
                {"int", "M1", p->mt[1]},
-               {"int", "DU", p->depth_u},
                {"int", "STAGES", g->stages},
                {"int", "CONSUMERS", g->consumers},
                {"bool", "PINGPONG", g->pingpong},
                {"int", "REGS_PRODUCER", g->producer_registers},
                {"int", "REGS_CONSUMER", g->consumer_registers},
-               {"bool", "SWAP", p->matrix.swap},
-               {"bool", "A_K_MAJOR", !p->op[0].tlu},
-               {"bool", "B_K_MAJOR", !p->op[1].tlu},
-               {"int", "CLUSTER_M", g->cluster[0]},
-               {"int", "CLUSTER_N", g->cluster[1]},
-               {"int", "CLUSTER_K", p->walk.members > 1 ? p->walk.members : 1},
+               {"bool", "SWAP", swap},
+               {"int", "RX", p->matrix.tiles[swap]},
+               {"int", "N_ACC", p->mt[!swap] / 2},
+               {"int", "MULTICAST_WGS", hopper_sharing(p)},
+               {"int", "CLUSTER_K", hopper_members(p)},
+               {"int", "CLUSTER", hopper_sharing(p) * hopper_members(p)},
                {"bool", "DEPENDENT", g->dependent_launch},
                {"int", "SPLIT", p->gsu_multiple ? p->walk.split : 1},
-               {"int", "STREAM_K", p->walk.stream_k},
                {"bool", "PARTIAL_SUMS", p->partial_sums},
                {"int", "SLOT_STEP", p->walk.stream_k ? 2 : 1},
                {"bool", "STORE_TMA", g->engine_store},
+               {"int", "ROW_BYTES", HOPPER_ROW_BYTES},
+               {"int", "BUFFERS", HOPPER_BUFFERS},
+               {"int", "SLICES", m.slices},
+               {"int", "SLICES_Y", m.along},
+               {"int", "PIECES", m.pieces},
                {"int", "OUT_ROW", g->slice_row},
                {"int", "SLICE_N", g->slice_n},
+               {"int", "COLUMNS", m.columns},
+               {"int", "OUT_LINE", m.line},
                {"bool", "READS", gpu_reads_c(p)},
                {"bool", "FUSED", fused_any(&p->fused)},
                {"bool", "M_CONTIGUOUS", gpu_contiguous_results(p)},
-               {"bool", "PAIR_BF16", p->dest.type == TYPE_B},
-               {"int", "SHARED_BYTES", p->lds_bytes}};
+               {"bool", "PAIR_BF16", p->dest.type == TYPE_B}};
     gpu_heading(s, "---- numbers ----");
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         stmt_constant(s, all[i].type, all[i].name, all[i].value);
@@ -139,125 +145,6 @@ static Err instruction(const GpuPlan *plan, const MatrixInst *in, Buf *out)
     return nvptx_wgmma_lanes(in, columns_of(plan), plan->groups.rows_from_registers, out);
 }
 
-/* ---- the walk ---- */
-
-static const WalkNames names = {.group = {"0u", "0u", "0u"},
-                                .id = "id",
-                                .tiles_m = "tiles_m",
-                                .tiles_n = "tiles_n",
-                                .batch = "size_batch",
-                                .stagger_mask = "stagger_mask",
-                                .mapping = "mapping",
-                                .mapping_chunk = "mapping_chunk",
-                                .stream_group = "group",
-                                .stream_groups = "groups",
-                                .member = "member"};
-
-static void tile_struct(Stmts *s)
-{
-    static const char *const field[] = {"wg0",  "wg1",   "wg2",  "part",      "first", "step",
-                                        "late", "count", "slot", "next_slot", "parts"};
-    stmt_struct(s, "Tile", 0);
-    for (size_t i = 0; i < sizeof field / sizeof *field; i++) stmt_var(s, "unsigned", field[i], NULL);
-    stmt_end(s);
-}
-
-/* The fields of struct Tile for one step of the walk: the tile, its part of K, and the workspace slots of the
- * sums of the tile's parts. */
-enum { TILE_FIELDS = 11 };
-typedef struct {
-    const char *name;
-    const Expr *value;
-} TileField;
-
-static const Expr *all_tiles(ExprPool *pool, const Walk *w)
-{
-    Walk one = *w; /* the number of ids if no tile were split */
-    one.split = 1;
-    return walk_ids(pool, &one, &names);
-}
-
-static WalkStream stream_step(const Walk *w, ExprPool *pool)
-{
-    const Expr *k = expr_var(pool, "size_k", WALK_K, 0, UINT32_MAX), *tiles = all_tiles(pool, w);
-    const Expr *groups = expr_var(pool, names.stream_groups, WALK_GROUPS, 1, UINT32_MAX);
-    const WalkStreamWords words = walk_stream_words(pool, w, tiles, groups, k, expr_const(pool, 1));
-    return walk_stream(pool, w, &names, &words, tiles);
-}
-
-static void stream_fields(const Walk *w, Stmts *s, TileField out[TILE_FIELDS])
-{
-    ExprPool *pool = &s->pool;
-    WalkStream x = stream_step(w, pool);
-    stmt_let(s, "tile", x.tile);
-    WalkPlace at = walk_place(pool, w, &gpu_names_of_tile);
-    const TileField fields[TILE_FIELDS] = {{"wg0", at.wg0},
-                                           {"wg1", at.wg1},
-                                           {"wg2", at.wg2},
-                                           {"tile_part", x.part},
-                                           {"from", x.first},
-                                           {"by", expr_const(pool, 1)},
-                                           {"late", expr_const(pool, 0)},
-                                           {"n", x.count},
-                                           {"slot", x.slot},
-                                           {"next_slot", x.next_slot},
-                                           {"parts", x.parts}};
-    memcpy(out, fields, sizeof fields);
-}
-
-static void grid_fields(const Walk *w, Stmts *s, TileField out[TILE_FIELDS])
-{
-    ExprPool *pool = &s->pool;
-    WalkPlace at = walk_place(pool, w, &names);
-    WalkChunks chunks = walk_chunks(pool, w, expr_var(pool, "size_k", WALK_K, 0, UINT32_MAX), at.part);
-    const Expr *late = w->staggers ? walk_stagger(pool, w, &names, &at, chunks.whole) : expr_const(pool, 0);
-    WalkSlots slots = walk_slots(pool, w, &names, &at);
-    const TileField fields[TILE_FIELDS] = {
-        {"wg0", at.wg0},        {"wg1", at.wg1},           {"wg2", at.wg2},       {"tile_part", at.part},
-        {"from", chunks.first}, {"by", chunks.step},       {"late", late},        {"n", chunks.count},
-        {"slot", slots.slot},   {"next_slot", slots.slot}, {"parts", slots.parts}};
-    memcpy(out, fields, sizeof fields);
-}
-
-/* Prints the walk in units of clusters: tile coordinates are those of a cluster, and hopper.cuh adds the
- * work-group's place in its cluster. */
-static void walk(const Walk *w, Stmts *s)
-{
-    ExprPool *pool = &s->pool;
-    TileField let[TILE_FIELDS];
-    const Value *field[TILE_FIELDS];
-    gpu_heading(s, "---- the walk ----");
-    tile_struct(s);
-    stmt_function(s,
-                  (Function){.result = "Tile",
-                             .name = "tile_of",
-                             STMT_PARAMS({"unsigned", "id"}, {"unsigned", "tiles_m"}, {"unsigned", "tiles_n"},
-                                         {"unsigned", "size_batch"}, {"unsigned", "size_k"},
-                                         {"unsigned", "stagger_mask"}, {"unsigned", "member"},
-                                         {"unsigned", "group"}, {"unsigned", "groups"},
-                                         {"unsigned", "mapping"}, {"unsigned", "mapping_chunk"})});
-    if (w->stream_k)
-        stream_fields(w, s, let);
-    else
-        grid_fields(w, s, let);
-    for (int i = 0; i < TILE_FIELDS; i++) {
-        stmt_let(s, let[i].name, let[i].value);
-        field[i] = value_reg(s, let[i].name);
-    }
-    stmt_return(s, value_list_n(s, TILE_FIELDS, field));
-    stmt_end(s);
-    stmt_function(s, (Function){.result = "unsigned",
-                                .name = "tile_ids",
-                                STMT_PARAMS({"unsigned", "tiles_m"}, {"unsigned", "tiles_n"},
-                                            {"unsigned", "size_batch"}, {"unsigned", "size_k"},
-                                            {"unsigned", "group"}, {"unsigned", "groups"})});
-    const Expr *ids = walk_ids(pool, w, &names);
-    if (w->stream_k) ids = stream_step(w, pool).steps;
-    stmt_return(s, value_expr(s, ids));
-    stmt_end(s);
-    stmt_gap(s);
-}
-
 /* ---- the kernel ---- */
 
 static void kernel_head(const GpuPlan *plan, Str symbol, Buf *out)
@@ -316,9 +203,10 @@ static const Value *product(Stmts *s, const Value *x, const int32_t index[WINDOW
 
 /* The sizes of the matrices that are multiplied. Sliding windows sum over whole chunks of channels for each
  * tap. */
-static void window_sizes(const Window *w, Stmts *s)
+static void window_sizes(const GpuPlan *p, const Window *w, Stmts *s)
 {
-    const Value *depth = value_reg(s, "DU"), *channels = size_of(s, w->channel), *row = size_of(s, w->row);
+    const Value *depth = value_int(s, p->depth_u), *channels = size_of(s, w->channel),
+                *row = size_of(s, w->row);
     const Value *past = value_op(s, VALUE_SUB, value_op(s, VALUE_ADD, channels, depth), value_int(s, 1));
     const Value *chunks = stmt_define(s, "unsigned", "chunks", value_op(s, VALUE_DIV, past, depth));
     const Value *taps = product(s, NULL, w->tap), *outs = product(s, NULL, w->out);
@@ -332,33 +220,29 @@ static void window_sizes(const Window *w, Stmts *s)
                 w->per_tap ? all : value_op(s, VALUE_MUL, product(s, chunks, w->tap), depth));
 }
 
-/* Strides of D or C between positions and images. */
-static const Value *apart(const Window *w, Stmts *s, char tensor)
-{
-    return value_list(s, value_named(s, "stride_%c1", tensor), value_named(s, "stride_%c2", tensor),
-                      w->image < 0 ? value_int(s, 0) : value_named(s, "stride_%c3", tensor));
-}
-
-/* The arguments with those of hopper_window.cuh: of each spatial dimension its sizes and its three numbers
- * (gpu/args.c). Rows, columns and the batch of D have one stride each, which the launch has checked. */
+/* The arguments of windows (hopper_produce.c). Rows, columns and the batch of D have one stride each, which
+ * the launch has checked. */
 static Err window_args(const GpuPlan *p, Stmts *s)
 {
     static const ResultStrides sliding = {{"stride_d1", "stride_c1"}, {"0", "0"}},
                                images = {{"stride_d1", "stride_c1"}, {"stride_d3", "stride_c3"}},
                                per_tap = {{"stride_d3", "stride_c3"}, {"stride_d1", "stride_c1"}};
+    static const char *const along[] = {"step", "lower", "dilation"};
+    enum { ARGS_MAX = 64 };
     Window w;
-    const Value *along[WINDOW_SPATIAL];
+    const Value *x[ARGS_MAX];
+    int n = 0;
     TRY(hopper_window(p, &w));
-    window_sizes(&w, s);
-    for (int d = 0; d < WINDOW_SPATIAL; d++) {
-        const char c = "wh"[d];
-        along[d] = value_list(s, size_of(s, w.out[d]), size_of(s, w.tap[d]), value_named(s, "step_%c", c),
-                              value_named(s, "lower_%c", c), value_named(s, "dilation_%c", c));
-    }
-    const Value *args = args_of(p, s, w.per_tap ? &per_tap : w.image_in_batch ? &images : &sliding, "size_k");
-    stmt_var(s, "WindowArgs", "args",
-             value_list(s, args, along[0], along[1], value_reg(s, "chunks"), apart(&w, s, 'd'),
-                        apart(&w, s, 'c')));
+    window_sizes(p, &w, s);
+    x[n++] = args_of(p, s, w.per_tap ? &per_tap : w.image_in_batch ? &images : &sliding, "size_k");
+    for (int32_t i = 0; i < p->indices->n; i++) x[n++] = size_of(s, i);
+    for (int t = 2; t < 4; t++)
+        for (int32_t i = 1; i < p->indices->tensor[t].n; i++)
+            x[n++] = value_named(s, "stride_%c%d", "abcd"[t], (int)i);
+    for (int d = 0; d < WINDOW_SPATIAL; d++)
+        for (int i = 0; i < 3; i++) x[n++] = value_named(s, "%s_%c", along[i], "wh"[d]);
+    x[n++] = value_reg(s, "chunks");
+    stmt_var(s, "WindowArgs", "args", value_list_n(s, n, x));
     return ERR_OK;
 }
 
@@ -397,9 +281,11 @@ Err hopper_lower(const Program *program, Str symbol, Buf *out)
     const GpuPlan *p = program->gpu;
     const StageRing ring = {.n_stages = p->groups.stages, .has_phase = true};
     const MatrixInst *in;
+    Produced produced;
     Buf body;
     Stmts s;
     TRY(find_instruction(p, &in));
+    TRY(hopper_memory_check(p));
     buf_init(&body);
     stmts_init(&s, GPU_STMTS_BYTES);
     p->dialect->prelude(p, &body);
@@ -408,13 +294,15 @@ Err hopper_lower(const Program *program, Str symbol, Buf *out)
     gpu_put(p, &s, &body);
     Err e = instruction(p, in, &body);
     stmts_init(&s, GPU_STMTS_BYTES);
-    walk(&program->walk, &s);
+    hopper_walk(p, &s);
     gpu_heading(&s, "---- the epilogue ----");
     addresses(p, &s);
     gpu_ops(p, &s);
     stmt_file(&s, "nvptx/hopper.cuh");
-    if (!e) e = hopper_load(p, &s);
-    if (!e) e = hopper_consume(p, in, &ring, &s);
+    hopper_memory_put(p, &ring, &s);
+    hopper_tiles(p, &s);
+    if (!e) e = hopper_produce(p, &ring, &s, &produced);
+    if (!e) e = hopper_consume(p, in, &ring, &produced, &s);
     stmt_file(&s, "nvptx/hopper_kernel.cuh");
     gpu_put(p, &s, &body);
     kernel_head(p, symbol, &body);

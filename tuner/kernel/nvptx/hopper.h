@@ -4,25 +4,71 @@
 #define KERNEL_NVPTX_HOPPER_H
 
 #include "kernel/gpu/gpu.h"
+#include "kernel/lower/producer.h"
 #include "problem/matrix_inst.h"
 #include "problem/window.h"
 
 /* Appends the text of a kernel. program: as the passes of hopper_program.c made it. */
 Err hopper_lower(const Program *program, Str symbol, Buf *out);
 
-/* hopper_load.c: prints produce() and fill_stage(). ERR_FAILED: engine_derive refuses it. */
-Err hopper_load(const GpuPlan *p, Stmts *s);
 /* The roles of a contraction's indices. ERR_INPUT: the copy engine does not load it. */
 Err hopper_window(const GpuPlan *p, Window *out);
 
+/* hopper_walk.c: prints the walk over tiles, of clusters; then that of work-groups, WorkTile and Walk. */
+void hopper_walk(const GpuPlan *p, Stmts *s);
+void hopper_tiles(const GpuPlan *p, Stmts *s);
+/* Work-groups of a cluster with the same part of K, which share tiles by multicast; parts of K. */
+int hopper_sharing(const GpuPlan *p);
+int hopper_members(const GpuPlan *p);
+/* The number of a work-group in its cluster, "rank", and its place: along M, along N, and which part of K. */
+typedef struct {
+    const Expr *along[2], *member;
+} HopperPlace;
+const Expr *hopper_rank(const GpuPlan *p, Stmts *s);
+HopperPlace hopper_place(const GpuPlan *p, Stmts *s, const Expr *rank);
+
+/* hopper_memory.c: the kernel's shared memory, in bytes from its aligned beginning. */
+enum { HOPPER_ROW_BYTES = 128, HOPPER_BUFFERS = 2 }; /* of a swizzled block; slices of a warp group */
+typedef struct {
+    int x_bytes, stage_bytes, slice_bytes; /* of X's tile, of a stage, of a slice of results */
+    int out_at, barriers_at;
+    int columns, along,
+        slices;       /* columns of the instruction in a slice; slices along them; of a warp group */
+    int line, pieces; /* bytes of a line along M; blocks of a slice along M */
+} HopperMemory;
+HopperMemory hopper_memory(const GpuPlan *p);
+/* ERR_INPUT: the plan has other numbers. */
+Err hopper_memory_check(const GpuPlan *p);
+/* Prints Ring, Shared and matrix descriptors. */
+void hopper_memory_put(const GpuPlan *p, const StageRing *ring, Stmts *s);
+
+/* hopper_load.c: prints fill_stage(). window: NULL, or of the program's indices. */
+void hopper_fill(const GpuPlan *p, const Window *window, Stmts *s);
+/* What it fills. */
+void hopper_filled_tiles(const GpuPlan *p, const Window *window, ProducerTile out[PRODUCER_TILES]);
+/* Rows from a work-group's part of a tile to the next one's; 0: parts are whole blocks. */
+int hopper_part_rows(const GpuPlan *p, int i);
+
+/* hopper_produce.c: prints d_at(), c_at(), fill_stage() and produce(). ERR_FAILED: producer_derive refuses
+ * it. */
+Err hopper_produce(const GpuPlan *p, const StageRing *ring, Stmts *s, Produced *out);
+
 /* hopper_products.c: prints accumulate(), the products of a tile. in: the instruction. */
 void hopper_products(const GpuPlan *p, const MatrixInst *in, const StageRing *ring, Stmts *s);
+/* hopper_store.c: prints slice_m() and slice_n(), the places of slices of results; store_tile(). ERR_FAILED:
+ * slices_derive refuses it. */
+void hopper_slices(const GpuPlan *p, Stmts *s);
+Err hopper_store(const GpuPlan *p, Stmts *s);
+/* hopper_parts.c: prints add_parts(), which adds and stores the sums of a cluster's parts of K. ERR_INPUT:
+ * the ring is too small for them. */
+Err hopper_parts(const GpuPlan *p, const MatrixInst *in, Stmts *s);
 /* Bytes from X's tile in a stage to the rows of a consumer warp group. */
 const Expr *hopper_group_at(const GpuPlan *p, Stmts *s, const Expr *group);
 
 /* hopper_consume.c: prints release(), the products, the epilogue's texts, consume(), and EMPTY_ARRIVALS, the
- * arrivals that the mbarrier of an empty stage expects. ERR_FAILED: consumer_derive refuses it. ring must
- * outlive s. */
-Err hopper_consume(const GpuPlan *p, const MatrixInst *in, const StageRing *ring, Stmts *s);
+ * arrivals that the mbarrier of an empty stage expects. produced: what the producers do. ERR_FAILED:
+ * consumer_derive refuses it, or it does not fit the producers. ring must outlive s. */
+Err hopper_consume(const GpuPlan *p, const MatrixInst *in, const StageRing *ring, const Produced *produced,
+                   Stmts *s);
 
 #endif

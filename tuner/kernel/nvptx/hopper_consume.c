@@ -17,10 +17,9 @@ enum { THREAD, RANK };
 static Release release_of(const GpuPlan *p, Stmts *s)
 {
     ExprPool *pool = &s->pool;
-    const int m = p->groups.cluster[0], sharing = m * p->groups.cluster[1];
-    const int all = sharing * (p->walk.members > 1 ? p->walk.members : 1);
+    const int m = p->groups.cluster[0], sharing = hopper_sharing(p);
     const Expr *thread = expr_var(pool, "thread", THREAD, 0, WGMMA_LANES - 1);
-    const Expr *rank = expr_var(pool, "rank", RANK, 0, all - 1);
+    const Expr *rank = expr_var(pool, "rank", RANK, 0, sharing * hopper_members(p) - 1);
     if (sharing == 1) return (Release){expr_op(pool, EXPR_EQ, thread, expr_const(pool, 0)), rank};
     const Expr *own = expr_kept(pool, "own", expr_mod_i(pool, rank, sharing));
     const Expr *column = expr_op(pool, EXPR_EQ, expr_mod_i(pool, thread, m), expr_mod_i(pool, own, m));
@@ -44,23 +43,28 @@ static void release(const GpuPlan *p, Stmts *s)
     stmt_end(s);
 }
 
-/* Counts the arrivals of one release in every work-group of the cluster at each one's mbarrier. */
-static Err count_arrivals(const GpuPlan *p, Stmts *s, int *arrivals)
+/* Counts the arrivals of one release in every work-group of the cluster at each one's mbarrier. A work-group
+ * tells all those that copy to its stages, and no others. */
+static Err count_arrivals(const GpuPlan *p, Stmts *s, const Produced *produced, int *arrivals)
 {
-    enum { CLUSTER_MAX = 16 };
     const Release r = release_of(p, s);
-    const int all = p->groups.cluster[0] * p->groups.cluster[1] * (p->walk.members > 1 ? p->walk.members : 1);
+    const int all = hopper_sharing(p) * hopper_members(p);
     int n[CLUSTER_MAX] = {0};
-    if (all > CLUSTER_MAX) FAIL(ERR_INPUT, "a cluster of %d work-groups, %d at most", all, CLUSTER_MAX);
-    for (int rank = 0; rank < all; rank++)
+    for (int rank = 0; rank < all; rank++) {
+        uint32_t told = 0, copy = 0;
         for (int thread = 0; thread < WGMMA_LANES; thread++) {
             const int64_t value[] = {[THREAD] = thread, [RANK] = rank};
             int64_t arrives, to;
             if (!expr_eval(r.arrives, value, &arrives) || !arrives) continue;
             if (!expr_eval(r.to, value, &to) || to < 0 || to >= all)
                 FAIL(ERR_FAILED, "thread %d of work-group %d arrives outside of its cluster", thread, rank);
-            n[to]++;
+            n[to]++, told |= UINT32_C(1) << to;
         }
+        for (int from = 0; from < all; from++) copy |= (produced->reaches[from] >> rank & 1) << from;
+        if (told != copy)
+            FAIL(ERR_FAILED, "work-group %d tells others (0x%x) that a stage is empty than copy to it (0x%x)",
+                 rank, told, copy);
+    }
     for (int rank = 0; rank < all; rank++)
         if (n[rank] != n[0])
             FAIL(ERR_FAILED, "work-groups 0 and %d of a cluster get %d and %d arrivals", rank, n[0], n[rank]);
@@ -80,15 +84,16 @@ static const Value *reg(const Tiles *t, const char *name) { return value_reg(t->
 /* A condition on the walk. */
 static const Value *has_tile(const Tiles *t)
 {
-    return value_op(t->s, VALUE_NOT, value_call_0(t->s, "walk.done"), NULL);
+    return value_op(t->s, VALUE_NOT, value_call(t->s, "walk_done", reg(t, "walk")), NULL);
 }
 
 static void take_tile(const Tiles *t, const char *name)
 {
-    stmt_define(t->s, "WorkTile", name, value_call(t->s, "walk.work_tile", reg(t, "args"), reg(t, "rank")));
+    stmt_define(t->s, "WorkTile", name,
+                value_call(t->s, "work_tile", reg(t, "walk"), reg(t, "args"), reg(t, "rank")));
 }
 
-static void next_tile(const Tiles *t) { stmt_do(t->s, value_call_0(t->s, "walk.next")); }
+static void next_tile(const Tiles *t) { stmt_call(t->s, "walk_next", reg(t, "walk")); }
 
 /* Ping-pong: the other warp group's tile. first: this one is the second warp group, and has no tile yet. */
 static void skip_tile(const Tiles *t, bool first)
@@ -166,7 +171,7 @@ static void consume(const Tiles *t)
     stmt_array(s, "g_TC", "acc", DIMS(t->p->matrix.tiles[rows], n_acc));
     stmt_var(s, "g_Ops", "ops", value_reg(s, "args.ops"));
     stmt_var(s, "Vectors", "vectors", NULL);
-    stmt_var(s, "Walk", "walk", value_call(s, "Walk", reg(t, "args")));
+    stmt_var(s, "Walk", "walk", value_call(s, "walk_of", reg(t, "args")));
     stmt_call(s, "g_load_numbers", reg(t, "ops"));
     skip_tile(t, true);
     stmt_loop(s, (Loop){.condition = has_tile(t)});
@@ -181,7 +186,8 @@ static void consume(const Tiles *t)
 
 /* ---- the whole ---- */
 
-Err hopper_consume(const GpuPlan *p, const MatrixInst *in, const StageRing *ring, Stmts *s)
+Err hopper_consume(const GpuPlan *p, const MatrixInst *in, const StageRing *ring, const Produced *produced,
+                   Stmts *s)
 {
     const Tiles t = {p, s};
     const Consumers c = {.function = "consume",
@@ -193,20 +199,26 @@ Err hopper_consume(const GpuPlan *p, const MatrixInst *in, const StageRing *ring
                          .full = "shared.full",
                          .tile = {"shared.x", "shared.y"},
                          .release = "release",
-                         .done = "walk.done",
-                         .next = "walk.next",
-                         .take = "walk.work_tile",
+                         .done = "walk_done",
+                         .next = "walk_next",
+                         .take = "work_tile",
                          .count = "count",
+                         .store = "store_tile",
+                         .meet = "cluster_sync",
+                         .meetings = produced->meetings,
                          .turn_wait = "pingpong_wait",
                          .turn_give = "pingpong_arrive"};
     int arrivals = 0, releases = 0;
     release(p, s);
     hopper_products(p, in, ring, s);
+    hopper_slices(p, s);
     stmt_file(s, "nvptx/hopper_results.cuh");
+    TRY(hopper_store(p, s));
     if (p->partial_sums || p->walk.members > 1) stmt_file(s, "nvptx/hopper_split.cuh");
+    if (hopper_members(p) > 1) TRY(hopper_parts(p, in, s));
     consume(&t);
     TRY(consumer_derive(s, &c, &releases));
-    TRY(count_arrivals(p, s, &arrivals));
+    TRY(count_arrivals(p, s, produced, &arrivals));
     stmt_constant(s, "int", "EMPTY_ARRIVALS", (int64_t)arrivals * releases);
     return ERR_OK;
 }

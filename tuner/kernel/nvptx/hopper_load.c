@@ -1,9 +1,9 @@
-/* The producer's copies of wgmma kernels: a function that fills a stage by TMA, as statements. The bytes that
- * the stage's mbarrier expects are derived from them. */
-#include "kernel/lower/engine.h"
+/* The copies of wgmma kernels: a function that fills a stage by TMA, as statements. It waits until the
+ * stage is empty, gives its mbarrier the number of its bytes, and starts the copies of this work-group's
+ * parts of both tiles. */
 #include "kernel/nvptx/hopper.h"
 
-enum { ROW_BYTES = 128 }; /* of a swizzled block */
+enum { ROW_BYTES = HOPPER_ROW_BYTES };
 
 /* An operand's tile in a stage. Its parts are copied by as many work-groups of the cluster, each to all. */
 typedef struct {
@@ -77,38 +77,10 @@ static void boxes(const Load *l)
     const Expr *to = expr_add(pool, expr_mul_i(pool, block, rows_of(l)), row);
     to = expr_mul_i(pool, to, ROW_BYTES);
     Box b = {.map = value_named(s, "map_%c", l->name),
-             .mask = l->parts > 1 ? value_named(s, "mask_%c", l->name) : NULL,
-             .senders = l->parts};
+             .mask = l->parts > 1 ? value_named(s, "mask_%c", l->name) : NULL};
     coordinates(l, plus(l, l->k_major ? "k" : free, along), plus(l, l->k_major ? free : "k", row), b.at);
     stmt_box(s, access_window(value_reg(s, l->to), to, (int)(rows * ROW_BYTES)), value_reg(s, "full"), b);
     stmt_end(s);
-}
-
-static void matrices_function(Stmts *s)
-{
-    stmt_file(s, "nvptx/hopper_produce.cuh");
-    stmt_function(s, (Function){.name = "fill_stage",
-                                STMT_PARAMS({"const Shared &", "shared"}, {"u32", "stage"}, {"u32", "phase"},
-                                            {"const Map &", "map_a"}, {"const Map &", "map_b"}, {"int", "m"},
-                                            {"int", "n"}, {"int", "k"}, {"int", "batch"}, {"int", "part_a"},
-                                            {"int", "part_b"}, {"int", "mask_a"}, {"int", "mask_b"})});
-}
-
-static void window_function(const Load *pixels, Stmts *s)
-{
-    const Window *w = pixels->window;
-    stmt_constant(s, "bool", "PER_TAP", w->per_tap);
-    stmt_constant(s, "int", "PIXELS_APART", is_cut(pixels) ? rows_of(pixels) / pixels->parts : 0);
-    stmt_constant(s, "bool", "MIRRORED_W", w->mirrored[0]);
-    stmt_constant(s, "bool", "MIRRORED_H", w->mirrored[1]);
-    stmt_file(s, "nvptx/hopper_window.cuh");
-    stmt_function(s, (Function){.name = "fill_stage",
-                                STMT_PARAMS({"const Shared &", "shared"}, {"u32", "stage"}, {"u32", "phase"},
-                                            {"const Map &", "map_a"}, {"const Map &", "map_b"}, {"int", "m"},
-                                            {"int", "n"}, {"int", "k"}, {"int", "tap_x"}, {"int", "tap_y"},
-                                            {"int", "w"}, {"int", "h"}, {"int", "image"}, {"int", "dx"},
-                                            {"int", "dy"}, {"int", "part_a"}, {"int", "part_b"},
-                                            {"int", "mask_a"}, {"int", "mask_b"})});
 }
 
 Err hopper_window(const GpuPlan *p, Window *w)
@@ -119,18 +91,53 @@ Err hopper_window(const GpuPlan *p, Window *w)
     return ERR_OK;
 }
 
-Err hopper_load(const GpuPlan *p, Stmts *s)
+/* Prints the head of fill_stage(). Of windows k is the first channel, or per tap the first pixel; (tap_x,
+ * tap_y) are of the other operand; (w, h) of `image` is the first pixel, read (dx, dy) apart. */
+static void fill_function(Stmts *s, bool window)
+{
+    static const char *const of_window[] = {"k", "tap_x", "tap_y", "w", "h", "image", "dx", "dy"},
+                             *const of_matrices[] = {"k", "batch"},
+                             *const parts[] = {"part_a", "part_b", "mask_a", "mask_b"};
+    StmtParam x[24] = {
+        {"const Shared &", "shared"}, {"u32", "stage"}, {"u32", "phase"}, {"const Map &", "map_a"},
+        {"const Map &", "map_b"},     {"int", "m"},     {"int", "n"}};
+    int n = 7;
+    const int coordinates = window ? (int)(sizeof of_window / sizeof *of_window) : 2;
+    for (int i = 0; i < coordinates; i++) x[n++] = (StmtParam){"int", window ? of_window[i] : of_matrices[i]};
+    for (int i = 0; i < 4; i++) x[n++] = (StmtParam){"int", parts[i]};
+    stmt_function(s, (Function){.name = "fill_stage", .param = x, .n_params = n});
+}
+
+int hopper_part_rows(const GpuPlan *p, int i)
+{
+    const Load l = load_of(p, NULL, NULL, i);
+    return is_cut(&l) ? (int)rows_of(&l) / l.parts : 0;
+}
+
+void hopper_filled_tiles(const GpuPlan *p, const Window *window, ProducerTile out[PRODUCER_TILES])
+{
+    for (int k = 0; k < PRODUCER_TILES; k++) {
+        const Load l = load_of(p, NULL, window, k ? !p->matrix.swap : p->matrix.swap);
+        const bool pixels = window && l.name - 'a' == window->pixels;
+        out[k] = (ProducerTile){.name = k ? "shared.y" : "shared.x",
+                                .map = l.name == 'a' ? "map_a" : "map_b",
+                                .bytes = bytes_of(&l),
+                                .row_bytes = ROW_BYTES,
+                                .row_elements = l.row,
+                                .rows = (int)rows_of(&l),
+                                .k_major = l.k_major,
+                                .across = pixels                       ? -1
+                                          : window && !window->per_tap ? 1 + WINDOW_SPATIAL
+                                                                       : 1};
+    }
+}
+
+void hopper_fill(const GpuPlan *p, const Window *window, Stmts *s)
 {
     const bool swap = p->matrix.swap;
-    Window w;
-    if (p->indices) TRY(hopper_window(p, &w));
-    const Window *window = p->indices ? &w : NULL;
     Load x = load_of(p, s, window, swap), y = load_of(p, s, window, !swap);
     x.to = "x", y.to = "y";
-    if (window)
-        window_function(w.pixels == swap ? &x : &y, s);
-    else
-        matrices_function(s);
+    fill_function(s, window);
     const Value *stage = value_reg(s, "stage"), *phase = value_reg(s, "phase");
     const Value *empty = stmt_define(s, "u32", "empty", value_call(s, "shared.empty", stage));
     stmt_phase(s, empty, value_op(s, VALUE_XOR, phase, value_int(s, 1)));
@@ -141,9 +148,4 @@ Err hopper_load(const GpuPlan *p, Stmts *s)
     stmt_define(s, "u32", y.to, value_call(s, "shared.y", stage));
     boxes(&y);
     stmt_end(s);
-    const EngineFill fill = {.function = "fill_stage",
-                             .full = "full",
-                             .empty = "empty",
-                             .tile = {{x.to, bytes_of(&x)}, {y.to, bytes_of(&y)}}};
-    return engine_derive(s, &fill);
 }

@@ -112,6 +112,8 @@ static void release(const Consume *c, const char *stage)
 static void await(const Consume *c, const char *what) { stmt_product_await(c->s, reg(c, what)); }
 static void keep(const Consume *c, const char *what) { stmt_call(c->s, "keep", reg(c, what)); }
 static void advance(const Consume *c) { stmt_advance(c->s, c->ring, reg(c, "ring")); }
+/* The ring's stage is now the last one, which is to be released. */
+static void keep_last(const Consume *c) { stmt_set(c->s, reg(c, "last"), field(c, "ring", "stage")); }
 
 static void set_zero(const Consume *c, const char *const *name, int n)
 {
@@ -127,6 +129,18 @@ static void give_turn(const Consume *c)
 {
     if (c->p->groups.pingpong)
         stmt_call(c->s, "pingpong_arrive", value_op(c->s, VALUE_SUB, value_int(c->s, 1), reg(c, "wg")));
+}
+
+/* Behind the last chunk: all products are complete, and the last stage is released. fragments: registers of
+ * X that they may have used; or NULL. */
+static void close_accumulate(const Consume *c, const char *fragments)
+{
+    give_turn(c);
+    await(c, "acc");
+    if (fragments) keep(c, fragments);
+    keep(c, "acc");
+    release(c, "last");
+    stmt_end(c->s);
 }
 
 /* Opens accumulate(). Returns the number of chunks. */
@@ -174,14 +188,10 @@ static void accumulate(const Consume *c)
     await(c, "last");
     release(c, "last");
     stmt_end(s);
-    stmt_set(s, reg(c, "last"), field(c, "ring", "stage"));
+    keep_last(c);
     advance(c);
     stmt_end(s);
-    give_turn(c);
-    await(c, "acc");
-    keep(c, "acc");
-    release(c, "last");
-    stmt_end(s);
+    close_accumulate(c, NULL);
 }
 
 /* ---- promotion ----
@@ -225,7 +235,7 @@ static void end_products(const Consume *c, const char *part, const char *stage)
 /* Starts the products `next` of the stage behind the ring's, and ends `part` of the ring's. */
 static void turn_products(const Consume *c, const char *next, const char *part)
 {
-    stmt_set(c->s, reg(c, "last"), field(c, "ring", "stage"));
+    keep_last(c);
     advance(c);
     start_products(c, next);
     end_products(c, part, "last");
@@ -236,7 +246,7 @@ static void accumulate_in_one_set(const Consume *c, const Expr *chunks)
     Stmts *s = c->s;
     stmt_loop(s, (Loop){.var = "i", .type = "u32", .start = expr_const(&s->pool, 0), .limit = chunks});
     start_products(c, "one");
-    stmt_set(s, reg(c, "last"), field(c, "ring", "stage"));
+    keep_last(c);
     end_products(c, "one", "last");
     advance(c);
     stmt_end(s);
@@ -256,10 +266,10 @@ static void accumulate_in_two_sets(const Consume *c, const Expr *chunks)
     stmt_end(s);
     stmt_if_expr(s, expr_op(pool, EXPR_LT, i, chunks));
     turn_products(c, "other", "one");
-    stmt_set(s, reg(c, "last"), field(c, "ring", "stage"));
+    keep_last(c);
     end_products(c, "other", "last");
     stmt_else(s);
-    stmt_set(s, reg(c, "last"), field(c, "ring", "stage"));
+    keep_last(c);
     end_products(c, "one", "last");
     stmt_end(s);
     advance(c);
@@ -385,15 +395,10 @@ static void accumulate_from_registers(const Consume *c)
     stmt_end(s);
     batch(c, "odd", "even", expr_add_i(p, step, BATCH_STEPS), expr_const(p, 1));
     stmt_end(s);
-    stmt_set(s, reg(c, "last"), field(c, "ring", "stage"));
+    keep_last(c);
     advance(c);
     stmt_end(s);
-    give_turn(c);
-    await(c, "acc");
-    keep(c, "odd");
-    keep(c, "acc");
-    release(c, "last");
-    stmt_end(s);
+    close_accumulate(c, "odd");
 }
 
 /* ---- the whole ---- */

@@ -1,11 +1,8 @@
-/* Compute part of ring kernels with mma.sync: f16, bf16, tf32, f64, int8 and 8-bit floats. In each operand K
- * or the free dimension may be contiguous. The readers (text/mma_read_*.cuh) load fragments from shared
- * memory without bank conflicts. Where K is contiguous they use ldmatrix on 32 bytes of K. Where the free
- * dimension is contiguous they use transposing ldmatrix for 16-bit elements, plain loads for longer ones, and
- * plain loads with a transpose of 4x4 blocks in registers for bytes. */
+/* Compute part of ring kernels with mma.sync: f16, bf16, tf32, f64, int8 and 8-bit floats. In each operand
+ * K or the free dimension may be contiguous; mma_read.c reads fragments. */
 #include "base/log.h"
-#include "kernel/nvptx/lanes.h"
-#include "kernel/nvptx/ring.h"
+#include "index/matrix_lanes.h"
+#include "kernel/nvptx/ring_acc.h"
 
 /* An mma.sync and the operands of its asm statement. */
 typedef struct {
@@ -163,21 +160,201 @@ static const char *rounding_text(Stmts *s, int rounds)
     return stmts_name(s, "%s%s", half, "fma.rn.f32 %0, half, 0f3a000000, %0; }");
 }
 
-static void rounding(const GpuPlan *p, Stmts *s)
+/* ---- accumulators ---- */
+
+/* The 16 rows of mma.sync lie along N and its 8 columns along M, so that a thread's accumulators are
+ * adjacent along M, where D is contiguous. Where readers transpose bytes in registers, four tiles of 8 are
+ * interleaved: consecutive elements belong to different tiles. */
+typedef struct {
+    const GpuPlan *p;
+    const Mma *m;
+    Stmts *s;
+    int waves[2], tile[2]; /* tile: elements of a wave along M and N */
+    int nx, ny;            /* instructions of a wave along N and M */
+    bool interleaved[2];
+} Acc;
+
+enum { X_ROWS = 16, Y_COLUMNS = 8, SUMS = 4, TID = 0 };
+
+static Acc acc_of(const GpuPlan *p, const Mma *m, Stmts *s)
 {
-    static const struct {
-        const char *fragment, *n;
-        int registers;
-    } side[] = {{"f.x", "@NX", 4}, {"f.y", "@NY", 2}};
-    enum { TILES_MAX = 1024 };
+    Acc c = {.p = p, .m = m, .s = s};
+    for (int i = 0; i < 2; i++) {
+        c.waves[i] = p->matrix.waves[i];
+        c.tile[i] = p->mt[i] / c.waves[i];
+        c.interleaved[i] = gpu_type_bytes(&p->in) == 1 && p->op[i].tlu;
+    }
+    c.nx = c.tile[1] / X_ROWS, c.ny = c.tile[0] / Y_COLUMNS;
+    return c;
+}
+
+/* Row of D of column x of tile j of instructions, and column of D of row x of tile i, counted from the
+ * first of the wave. */
+static const Expr *place_m(const Acc *c, const Expr *j, const Expr *x)
+{
+    ExprPool *p = &c->s->pool;
+    if (!c->interleaved[0]) return expr_add(p, expr_mul_i(p, j, Y_COLUMNS), x);
+    const Expr *four = expr_mul_i(p, expr_div_i(p, j, 4), 4 * Y_COLUMNS);
+    return expr_add(p, expr_add(p, four, expr_mul_i(p, x, 4)), expr_mod_i(p, j, 4));
+}
+static const Expr *place_n(const Acc *c, const Expr *i, const Expr *x)
+{
+    ExprPool *p = &c->s->pool;
+    if (!c->interleaved[1]) return expr_add(p, expr_mul_i(p, i, X_ROWS), x);
+    const Expr *two = expr_mul_i(p, expr_div_i(p, i, 2), 2 * X_ROWS);
+    const Expr *of_tile = expr_mul_i(p, expr_mod_i(p, i, 2), 2);
+    const Expr *of_row = expr_add(p, expr_mul_i(p, expr_mod_i(p, x, 8), 4), expr_div_i(p, x, 8));
+    return expr_add(p, expr_add(p, two, of_row), of_tile);
+}
+
+static MatrixAccLane lane_of(const Acc *c, const Expr *lane, const Expr *sum)
+{
+    return matrix_acc_lane(&c->s->pool, &c->m->layout, lane, sum);
+}
+
+/* Run r has two consecutive rows of D. For its element e: the instruction's tile along M, and the number of
+ * the accumulator in that tile. */
+static const Expr *tile_of_run(const Acc *c, const Expr *r, const Expr *e)
+{
+    ExprPool *p = &c->s->pool;
+    const Expr *j = expr_mod_i(p, r, c->ny);
+    if (!c->interleaved[0]) return j;
+    const Expr *pair = expr_mul_i(p, expr_mod_i(p, j, 2), 2);
+    return expr_add(p, expr_add(p, expr_mul_i(p, expr_div_i(p, j, 4), 4), pair), e);
+}
+static const Expr *sum_of_run(const Acc *c, const Expr *r, const Expr *e)
+{
+    ExprPool *p = &c->s->pool;
+    const Expr *low = c->interleaved[0] ? expr_mod_i(p, expr_div_i(p, expr_mod_i(p, r, c->ny), 2), 2) : e;
+    return expr_add(p, expr_mul_i(p, expr_mod_i(p, expr_div_i(p, r, c->ny), 2), 2), low);
+}
+
+/* A part of the results has one tile of instructions of each wave along N. */
+static AccRuns runs_of(const Acc *c)
+{
+    ExprPool *p = &c->s->pool;
+    const int runs = c->nx * c->ny * 2, wave = c->tile[1];
+    const AccNames x = ring_acc_names(c->p, p, runs);
+    const Expr *zero = expr_const(p, 0), *first = sum_of_run(c, x.r, zero);
+    const MatrixAccLane own = lane_of(c, zero, first);
+    const Expr *part = expr_div_i(p, x.r, 2 * c->ny), *in = expr_mod_i(p, x.n, wave);
+    const Expr *line = expr_add(p, in, own.row);
+    const Expr *of_line = expr_mod_i(p, x.slot, X_ROWS), *row = of_line;
+    if (c->interleaved[1]) {
+        line = expr_add(p, expr_div_i(p, in, 2), expr_div_i(p, own.row, 8));
+        row = expr_add(p, expr_div_i(p, of_line, 2), expr_mul_i(p, expr_mod_i(p, of_line, 2), 8));
+    }
+    const Expr *column = expr_mul_i(p, expr_div_i(p, x.slot, X_ROWS), wave);
+    return (AccRuns){.runs = runs,
+                     .run = 2,
+                     .parts = c->nx,
+                     .row = expr_add(p, x.m, place_m(c, tile_of_run(c, x.r, zero), own.col)),
+                     .col = expr_add(p, x.n, place_n(c, part, own.row)),
+                     .subscript = {part, tile_of_run(c, x.r, x.e), sum_of_run(c, x.r, x.e)},
+                     .part = part,
+                     .slot = expr_add(p, expr_mul_i(p, expr_div_i(p, x.n, wave), X_ROWS), line),
+                     .column = expr_add(p, column, place_n(c, x.part, row))};
+}
+
+static const Value *reg(const Acc *c, const char *name) { return value_reg(c->s, name); }
+static const Value *sum_at(const Acc *c, const Expr *i, const Expr *j)
+{
+    return value_at(c->s, value_at(c->s, reg(c, "v"), i), j);
+}
+
+/* Waves lie along M first, then along N. LocalSplitU: further ones begin at other steps of K. */
+static void init(const Acc *c)
+{
+    Stmts *s = c->s;
+    ExprPool *p = &s->pool;
+    const int waves = c->waves[0] * c->waves[1];
+    ring_acc_member(s, "init", true, (const StmtParam[]){{"int", "tid"}}, 1);
+    const AccThread of = ring_acc_thread(s);
+    const Expr *lane = of.lane, *wave = of.warp, *zero = expr_const(p, 0);
+    const Expr *of_n = expr_mod_i(p, expr_div_i(p, wave, c->waves[0]), c->waves[1]);
+    stmt_set(s, reg(c, "m"), value_expr(s, expr_mul_i(p, expr_mod_i(p, wave, c->waves[0]), c->tile[0])));
+    stmt_set(s, reg(c, "n"), value_expr(s, expr_mul_i(p, of_n, c->tile[1])));
+    stmt_call(s, "a.init", reg(c, "m"), value_expr(s, lane));
+    stmt_call(s, "b.init", reg(c, "n"), value_expr(s, lane));
+    const Value *from = value_expr(s, expr_mul_i(p, expr_div_i(p, wave, waves), c->p->steps));
+    if (c->p->lsu > 1) stmt_call(s, "a.skip", from);
+    if (c->p->lsu > 1) stmt_call(s, "b.skip", from);
+    const MatrixAccLane own = lane_of(c, lane, zero);
+    stmt_update(s, VALUE_ADD, reg(c, "m"), value_expr(s, place_m(c, zero, own.col)));
+    stmt_update(s, VALUE_ADD, reg(c, "n"), value_expr(s, place_n(c, zero, own.row)));
+    const Expr *i = stmt_unrolled(s, "i", TID, c->nx), *j = stmt_unrolled(s, "j", TID, c->ny);
+    const Expr *e = stmt_unrolled(s, "e", TID, SUMS);
+    stmt_set(s, value_at(s, sum_at(c, i, j), e), value_int(s, 0));
+    for (int l = 0; l < 4; l++) stmt_end(s);
+}
+
+static void load(const Acc *c)
+{
+    static const StmtParam param[] = {{"@Frag &", "f"}, {"@u32", "sa"}, {"@u32", "sb"}, {"int", "ks"}};
+    Stmts *s = c->s;
+    ring_acc_member(s, "load", false, param, sizeof param / sizeof *param);
+    stmt_call(s, "b.load", reg(c, "f.x"), reg(c, "sb"), reg(c, "ks"));
+    stmt_call(s, "a.load", reg(c, "f.y"), reg(c, "sa"), reg(c, "ks"));
+    stmt_call(s, "@round", reg(c, "f"));
+    stmt_end(s);
+}
+
+/* The products of fragment i of x with all of y; every other one goes backwards, so that the last fragment
+ * of y is used twice in a row. */
+static void products(const Acc *c, const Expr *i, const Value *x, const char *y)
+{
+    Stmts *s = c->s;
+    ExprPool *p = &s->pool;
+    const Expr *jj = stmt_unrolled(s, "jj", TID, c->ny);
+    const Expr *back = expr_sub(p, expr_const(p, c->ny - 1), jj);
+    const Expr *j = stmt_let(s, "j", expr_select(p, expr_and_i(p, i, 1), back, jj));
+    stmt_call(s, "@mma", sum_at(c, i, j), x, value_at(s, reg(c, y), j));
+    stmt_end(s);
+}
+
+static void mac(const Acc *c)
+{
+    Stmts *s = c->s;
+    ring_acc_member(s, "mac", true, (const StmtParam[]){{"const @Frag &", "f"}}, 1);
+    const Expr *i = stmt_unrolled(s, "i", TID, c->nx);
+    products(c, i, value_at(s, reg(c, "f.x"), i), "f.y");
+    stmt_end(s);
+    stmt_end(s);
+}
+
+/* The same of 8-bit floats, whose fragments are converted to two of f16 each. */
+static void mac_halves(const Acc *c)
+{
+    Stmts *s = c->s;
+    ExprPool *p = &s->pool;
+    ring_acc_member(s, "mac", true, (const StmtParam[]){{"const @Frag &", "f"}}, 1);
+    const Expr *h = stmt_unrolled(s, "h", TID, 2);
+    stmt_array(s, "@u32", "y", DIMS(c->ny, 2));
+    const Expr *j = stmt_unrolled(s, "j", TID, c->ny);
+    const Value *y = value_at(s, reg(c, "y"), j);
+    stmt_call(s, "@halves_a", value_at_i(s, y, 0), value_at_i(s, y, 1),
+              value_at(s, value_at(s, reg(c, "f.y"), j), h));
+    stmt_end(s);
+    const Expr *i = stmt_unrolled(s, "i", TID, c->nx);
+    stmt_array(s, "@u32", "x", DIMS(4));
+    const Expr *e = stmt_unrolled(s, "e", TID, 2), *word = expr_add(p, expr_mul_i(p, h, 2), e);
+    stmt_call(s, "@halves_b", value_at(s, reg(c, "x"), e), value_at(s, reg(c, "x"), expr_add_i(p, e, 2)),
+              value_at(s, value_at(s, reg(c, "f.x"), i), word));
+    stmt_end(s);
+    products(c, i, reg(c, "x"), "y");
+    for (int l = 0; l < 3; l++) stmt_end(s);
+}
+
+/* Prints @round. */
+static void rounding(const GpuPlan *p, const Acc *c, Stmts *s)
+{
+    static const char *const fragment[] = {"f.x", "f.y"};
+    const int n[] = {c->nx, c->ny}, registers_of[] = {c->m->x, c->m->y};
     stmt_function(s, (Function){.name = "@round", STMT_PARAMS({"@Frag &", "f"})});
     for (int k = 0; k < 2 && p->ring.rounds_xf32; k++) {
-        const Expr *i = stmt_loop(s, (Loop){.var = "i",
-                                            .start = expr_const(&s->pool, 0),
-                                            .limit = expr_var(&s->pool, side[k].n, 0, 1, TILES_MAX),
-                                            .unroll = UNROLL_FULL});
-        const Expr *e = stmt_unrolled(s, "e", GPU_E, side[k].registers);
-        const Value *x = value_at(s, value_at(s, value_reg(s, side[k].fragment), i), e);
+        const Expr *i = stmt_unrolled(s, "i", GPU_E, n[k]),
+                   *e = stmt_unrolled(s, "e", GPU_E, registers_of[k]);
+        const Value *x = value_at(s, value_at(s, value_reg(s, fragment[k]), i), e);
         const AsmOperand operand = {"+r", x};
         stmt_asm(s,
                  (Asm){.text = rounding_text(s, p->ring.rounds_xf32), .operand = &operand, .n_outputs = 1});
@@ -188,37 +365,24 @@ static void rounding(const GpuPlan *p, Stmts *s)
     stmt_end(s);
 }
 
-/* Prints the functions that read fragments of A and B from shared memory. */
-static void readers(const GpuPlan *p, Stmts *s)
+/* Prints @Acc. */
+static void accumulators(const Acc *c, const AccRuns *runs)
 {
-    bool d = p->in.type == TYPE_D, transposed = p->op[0].tlu || p->op[1].tlu;
-    bool along = !p->op[0].tlu || !p->op[1].tlu;
-    int bytes = gpu_type_bytes(&p->in);
-    if (p->ring.shifts) stmt_file(s, "nvptx/mma_read_shifted.cuh"), along = transposed = false;
-    if (d) stmt_file(s, "nvptx/mma_read_f64.cuh");
-    if (!d && along) stmt_file(s, "nvptx/mma_read_k.cuh");
-    if (!d && transposed)
-        stmt_file(s, bytes == 2   ? "nvptx/mma_read_t16.cuh"
-                     : bytes == 4 ? "nvptx/mma_read_t32.cuh"
-                                  : "nvptx/mma_read_t8.cuh");
-    for (int i = 0; i < 2; i++) {
-        const char c = (char)('A' + i), kind = d ? 'D' : p->ring.shifts ? 'S' : p->op[i].tlu ? 'T' : 'K';
-        const char *type = stmts_name(s, "@Read%c<@L%c, %s, @WT%d>", kind, c, i ? "true" : "false", i);
-        stmt_typedef(s, type, stmts_name(s, "@Read%c", c), NULL);
-    }
-}
-
-static void numbers(const GpuPlan *p, const Mma *m, Stmts *s)
-{
-    const GpuMatrix *mi = &p->matrix;
-    const bool bytes = gpu_type_bytes(&p->in) == 1;
-    stmt_constant(s, "int", "@W0", mi->waves[0]);
-    stmt_constant(s, "int", "@W1", mi->waves[1]);
-    stmt_constant(s, "int", "@MK", mi->k);
-    stmt_constant(s, "int", "@XR", m->x);
-    stmt_constant(s, "int", "@YR", m->y);
-    stmt_constant(s, "int", "@INTERLEAVED_M", bytes && p->op[0].tlu);
-    stmt_constant(s, "int", "@INTERLEAVED_N", bytes && p->op[1].tlu);
+    Stmts *s = c->s;
+    stmt_struct(s, "@Acc", 0);
+    stmt_array(s, "@TC", "v", DIMS(c->nx, c->ny, SUMS));
+    stmt_var(s, "int", "m", NULL);
+    stmt_var(s, "int", "n", NULL);
+    stmt_var(s, "@ReadA", "a", NULL);
+    stmt_var(s, "@ReadB", "b", NULL);
+    init(c);
+    load(c);
+    if (by_halves(c->p))
+        mac_halves(c);
+    else
+        mac(c);
+    ring_acc_results(s, runs);
+    stmt_end(s);
 }
 
 Err ring_mma_check(const GpuPlan *p)
@@ -233,18 +397,23 @@ void ring_mma_emit(const GpuPlan *p, Buf *out)
     Mma m = {0};
     if (mma_of(p, &m)) BUG("mma.sync of %s was not checked", p->target->name);
     stmts_init(&s, GPU_STMTS_BYTES);
+    const Acc c = acc_of(p, &m, &s);
+    const AccRuns runs = runs_of(&c);
+    gpu_heading(&s, "---- multiply: mma.sync on wave tiles ----");
     fragment_type(&m, &s);
-    numbers(p, &m, &s);
-    gpu_put(p, &s, out);
-    if (nvptx_mma_lanes(&m.layout, out)) BUG("lanes of %s", m.layout.name);
-    stmts_init(&s, GPU_STMTS_BYTES);
-    stmt_file(&s, "nvptx/mma_tile.cuh");
-    readers(p, &s);
+    ring_acc_constants(&s, &runs);
+    stmt_struct(&s, "@Frag", 0);
+    stmt_array(&s, "@F", "x", DIMS(c.nx, m.x));
+    stmt_array(&s, "@F", "y", DIMS(c.ny, m.y));
+    stmt_end(&s);
+    for (int i = 0; i < 2; i++)
+        ring_mma_reader(
+            &s,
+            &(MmaReader){
+                .p = p, .layout = &m.layout, .i = i, .tile = c.tile[i], .words = i ? m.x : m.y, .row = i});
     instruction(p, &m, &s);
     for (int i = 0; i < 2 && by_halves(p); i++) halves(p, &s, i);
-    rounding(p, &s);
-    stmt_file(&s, "nvptx/mma_acc.cuh");
-    stmt_file(&s, by_halves(p) ? "nvptx/mma_mac_halves.cuh" : "nvptx/mma_mac.cuh");
-    stmt_file(&s, "nvptx/mma_results.cuh");
+    rounding(p, &c, &s);
+    accumulators(&c, &runs);
     gpu_put(p, &s, out);
 }

@@ -7,7 +7,7 @@
 #include "kernel/nvptx/ring_copy.h"
 
 /* Operands of bytes whose free dimension is contiguous are transposed in registers in blocks of 4x4, so that
- * four of the instruction's tiles of 8 are interleaved (mma_read_t8.cuh). MMA_RUN: adjacent accumulators of a
+ * four of the instruction's tiles of 8 are interleaved (mma_read.c). MMA_RUN: adjacent accumulators of a
  * lane. */
 enum { INTERLEAVED = 4, MMA_RUN = 2 };
 /* Vectors of results of contractions (ring_store_dims.cuh): bytes; elements at most. */
@@ -84,19 +84,6 @@ static Err copy_plan(GpuPlan *p)
     return copy_check(p);
 }
 
-/* Prints a member function of a tile's struct, of one or two unsigned numbers. */
-static void member(Stmts *s, const char *type, const char *name, const char *parameter, const char *other,
-                   const Expr *x)
-{
-    const StmtParam of[] = {{"@u32", parameter}, {"@u32", other}};
-    stmt_function(s, (Function){.result = stmts_name(s, "static constexpr %s", type),
-                                .name = name,
-                                .param = of,
-                                .n_params = other ? 2 : 1});
-    stmt_return(s, value_expr(s, x));
-    stmt_end(s);
-}
-
 /* Prints a function that returns the distance, in elements of global memory, from a tensor's first element to
  * coordinate x of one dimension, as the program's view maps it. The distances of both dimensions add up. */
 static void address(Stmts *s, const char *result, const char *name, const char *type, const Expr *e)
@@ -134,40 +121,16 @@ static void places(const GpuPlan *p, Stmts *s)
         }
 }
 
-/* Prints the struct of a tile in shared memory: its constants, and the addresses of its rows; then the
- * distances of elements of global memory. */
-static void shared_tile(const GpuPlan *p, Stmts *s, int i)
+/* Prints the distances of elements of A or B in global memory along both dimensions. */
+static void operand_addresses(const GpuPlan *p, Stmts *s, int i)
 {
-    const RingCopy of = ring_copy_of(p, s, i);
-    const RingTile *t = &of.tile;
-    const char name = (char)('A' + i);
-    enum { ROWS = 0 };
-    ExprPool *pool = &s->pool;
-    const Expr *r = expr_var(pool, "r", ROWS, 0, INT32_MAX), *k = expr_var(pool, "k", ROWS, 0, t->rows - 1);
-    const struct {
-        const char *type, *name;
-        int value;
-    } constants[] = {{"static bool", "K_ROWS", of.k_rows},
-                     {"static bool", "TRANSPOSED", t->transposed},
-                     {"static int", "BPE", of.bpe},
-                     {"static int", "ROWB", t->row_bytes},
-                     {"static int", "BYTES", t->bytes}};
-    stmt_struct(s, stmts_name(s, "@L%c", name), 0);
-    for (size_t j = 0; j < sizeof constants / sizeof *constants; j++)
-        stmt_constant(s, constants[j].type, constants[j].name, constants[j].value);
-    const Expr *row = expr_within(pool, r, 0, t->rows),
-               *byte = expr_var(pool, "byte", ROWS, 0, t->row_bytes - 1);
-    member(s, "@u32", "row", "r", NULL, ring_row(pool, t, row));
-    member(s, "@u32", "at", "r", "byte", ring_at(pool, t, row, byte));
-    member(s, "int", "element_swz", "k", NULL, ring_element_swizzle(pool, t, k));
-    stmt_end(s);
-    const Expr *zero = expr_const(pool, 0), *ld = gpu_stride(s, "ld"), *x = gpu_stride(s, "x");
+    const Expr *zero = expr_const(&s->pool, 0), *ld = gpu_stride(s, "ld"), *x = gpu_stride(s, "x");
     const GpuOperand *op = &p->op[i];
     if (p->indices) return;
     address(s, "@u64", stmts_name(s, "@free_at_%c", op->name), "@u64",
-            gpu_operand_address(pool, p, op, x, zero, ld));
+            gpu_operand_address(&s->pool, p, op, x, zero, ld));
     address(s, "@u64", stmts_name(s, "@k_at_%c", op->name), "@u64",
-            gpu_operand_address(pool, p, op, zero, x, ld));
+            gpu_operand_address(&s->pool, p, op, zero, x, ld));
 }
 
 static void constants(const GpuPlan *p, Stmts *s)
@@ -187,17 +150,9 @@ static void constants(const GpuPlan *p, Stmts *s)
                {"@ADDS", gpu_adds(p)},
                {"@READS", gpu_reads_c(p)},
                {"@FUSED", fused_any(&p->fused)},
-               {"@M_CONTIGUOUS", gpu_contiguous_results(p)},
-               {"@WG0", p->sg[0]},
-               {"@WG1", p->sg[1]},
-               {"@TT0", p->tt[0]},
-               {"@TT1", p->tt[1]},
-               {"@LM", p->ring.lanes_m},
-               {"@KV", p->k_step}};
-    const int n = sizeof all / sizeof *all,
-              of_lanes = 6; /* the last six are of kernels without matrix instructions */
+               {"@M_CONTIGUOUS", gpu_contiguous_results(p)}};
     gpu_heading(s, "---- numbers ----");
-    for (int i = 0; i < n - (p->matrix.used ? of_lanes : 0); i++)
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         stmt_constant(s, "int", all[i].name, all[i].value);
 }
 
@@ -208,27 +163,8 @@ static void copies(const GpuPlan *p, Buf *out)
     stmt_file(&s, "nvptx/ring_types.cuh");
     stmt_file(&s, "nvptx/async.cuh");
     stmt_file(&s, "nvptx/shared.cuh");
-    for (int i = 0; i < 2; i++) shared_tile(p, &s, i);
     if (p->indices) gpu_dims_struct(p, &s);
-    gpu_put(p, &s, out);
-}
-
-/* Prints the conversions of elements of A and B to the accumulator type, then the FMA compute part. */
-static void ring_simt_emit(const GpuPlan *p, Buf *out)
-{
-    Stmts s;
-    stmts_init(&s, GPU_STMTS_BYTES);
-    for (int i = 0; i < 2; i++) {
-        const Value *x = value_reg(&s, "x"), *im = value_reg(&s, "x.im");
-        stmt_function(&s, (Function){.result = "@TC",
-                                     .name = stmts_name(&s, "@take_%c", p->op[i].name),
-                                     STMT_PARAMS({"@T", "x"})});
-        if (p->op[i].conj) im = value_op(&s, VALUE_NEG, im, NULL);
-        if (p->in.parts == 2) x = stmt_define(&s, "@TC", "y", value_list(&s, value_reg(&s, "x.re"), im));
-        stmt_return(&s, x);
-        stmt_end(&s);
-    }
-    stmt_file(&s, "nvptx/ring_simt.cuh");
+    for (int i = 0; i < 2; i++) operand_addresses(p, &s, i);
     gpu_put(p, &s, out);
 }
 

@@ -13,10 +13,7 @@
  *     READS FUSED      C is read unless beta is 0; there are fused operations
  *     M_CONTIGUOUS     neighbours along M are neighbours in memory in both C and D
  *     LSU              groups of warps that split each DepthU chunk (LocalSplitU) and reduce in shared memory
- *     WG0 WG1 TT0 TT1  FMA kernels: threads, and elements of a thread, along M and N
- *     LM KV            FMA kernels: lanes of a warp along M; elements of K per step
- * The texts derive from them:
- *     KS               steps of K in a group's share of a chunk
+ * and of the compute part (ring_acc.h)
  *     RUN N_RUN        consecutive rows of D in a run of a thread; number of its runs
  *
  * Operands need not be aligned. Misaligned pieces of GlobalReadVectorWidth elements are copied element by
@@ -30,12 +27,12 @@
 #include "kernel/gpu/gpu.h"
 #include "problem/matrix_inst.h"
 
+/* Emits the compute part (ring_acc.h): structs @Frag and @Acc, with init, load (fragments of a step), mac,
+ * and the row, column and elements of run r of the results. */
+void ring_simt_emit(const GpuPlan *p, Buf *out);
+void ring_mma_emit(const GpuPlan *p, Buf *out);
 /* ERR_INPUT: the target has no mma.sync of the plan's shape and types. */
 Err ring_mma_check(const GpuPlan *p);
-/* Emits the compute part: structs @Frag and @Acc, with init, load (fragments of a step), mac, and the row,
- * column and elements of run r of the results. */
-void ring_mma_emit(const GpuPlan *p, Buf *out);
-
 /* Emits an mma.sync as a function, void @mma(@TC *sums, const @F *first, const @F *second), and the type @F
  * of an operand register. */
 void nvptx_instruction(const MatrixInst *in, Stmts *s);

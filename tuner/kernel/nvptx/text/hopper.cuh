@@ -6,22 +6,24 @@
  * The text stands in a kernel's namespace, after what hopper.c prints from the kernel's program:
  *     g_T g_TD g_TC g_TS        element types: of A and B; of C and D or the workspace; of accumulators; of scalars
  *     g_to_c() g_from_c() g_from_s() g_madd() g_is_zero()
- *     M0 M1 DU STAGES           macro tile, DepthU, stages of the ring
+ *     M0 M1 STAGES              macro tile; stages of the ring
  *     CONSUMERS                 consumer warp groups
  *     PINGPONG                  each consumer warp group has its own tile, and one multiplies while the other stores;
  *                               otherwise (cooperative) all share one tile
  *     REGS_PRODUCER REGS_CONSUMER   registers per thread of either role (setmaxnreg); 0: as compiled
  *     SWAP                      the 64 rows of the instruction lie along N, not M
- *     A_K_MAJOR B_K_MAJOR       K is contiguous in memory
- *     CLUSTER_M CLUSTER_N       work-groups of a cluster along M and N; they share A and B tiles by TMA multicast
- *     CLUSTER_K                 work-groups of a cluster that split K; their sums are added in shared memory
+ *     RX N_ACC                  instructions of a warp group along its rows; accumulators of each
+ *     MULTICAST_WGS             work-groups of a cluster that share A and B tiles by TMA multicast
+ *     CLUSTER_K CLUSTER         work-groups of a cluster that split K; all of them
  *     DEPENDENT                 programmatic dependent launch: may begin before the previous launch has ended
- *     STREAM_K                  work-groups take shares of the chunks of all tiles
  *     PARTIAL_SUMS SLOT_STEP    work-groups that split the K of a tile add their sums up in the workspace; distance
  *                               in slots from one part of a tile to the next
  *     SPLIT                     parts of K whose sums a helper kernel adds up later
  *     STORE_TMA READS           D, or with SPLIT the sums, are stored by TMA; C is read unless beta is 0
- *     OUT_ROW SLICE_N           a slice of results: rows along M of one of its blocks; its columns
+ *     BUFFERS SLICES SLICES_Y   results are stored in slices: buffers of a warp group; slices of its tile, and of
+ *                               them along the instruction's columns
+ *     PIECES OUT_ROW SLICE_N    a slice: blocks along M; rows along M of one of them; its columns
+ *     COLUMNS OUT_LINE          columns of the instruction in a slice; bytes of a line of results along M
  *     FUSED                     the epilogue has a bias, an activation or scale factors
  *     M_CONTIGUOUS              neighbours along M are neighbours in memory in both C and D
  *     g_Ops g_scaled() g_combined() ..   the epilogue's ops (gpu_ops, kernel/gpu/gpu.h)
@@ -52,44 +54,6 @@ struct Args {
     u32 mapping, mapping_chunk; /* the work-group order as an argument; 0: the kernel has none */
     g_Ops ops;                  /* what the epilogue's ops take */
 };
-
-/* X is the operand with the 64 rows of the instruction, Y the one with its columns. */
-constexpr int X_TILE = SWAP ? M1 : M0, Y_TILE = SWAP ? M0 : M1;
-constexpr bool X_K = SWAP ? B_K_MAJOR : A_K_MAJOR, Y_K = SWAP ? A_K_MAJOR : B_K_MAJOR;
-/* Work-groups of a cluster that share tiles by multicast, and all work-groups of a cluster. */
-constexpr int MULTICAST_WGS = CLUSTER_M * CLUSTER_N, CLUSTER = MULTICAST_WGS * CLUSTER_K;
-/* The work-groups that share a tile each copy one part of it, and multicast it to all of them. */
-constexpr int X_PARTS = SWAP ? CLUSTER_M : CLUSTER_N, Y_PARTS = SWAP ? CLUSTER_N : CLUSTER_M;
-
-constexpr int T_BYTES = sizeof(g_T), ROW_BYTES = 128,
-              ROW = ROW_BYTES / T_BYTES; /* a row of a swizzled block */
-/* Where K is strided, a tile in shared memory consists of whole blocks of ROW columns; a tile with fewer
- * columns leaves the rest of its block unused. */
-constexpr int Y_SIDE = Y_K ? Y_TILE : (Y_TILE + ROW - 1) / ROW * ROW;
-constexpr int X_BYTES = X_TILE * DU * T_BYTES, Y_BYTES = Y_SIDE * DU * T_BYTES, STAGE = X_BYTES + Y_BYTES;
-constexpr int TILE_WGS = PINGPONG ? 1 : CONSUMERS; /* consumer warp groups that share a tile */
-constexpr int RX = X_TILE / (64 * TILE_WGS), N_ACC = Y_TILE / 2;
-
-/* Results are stored in slices of 64 rows by 32 to 64 columns. Each consumer warp group has two buffers for them. */
-constexpr int OUT_BYTES = STORE_TMA ? (int)sizeof(g_TD) : 4;
-constexpr int OUT_LINE = OUT_ROW * OUT_BYTES;   /* bytes along M */
-constexpr int PIECES = SWAP ? 1 : 64 / OUT_ROW; /* blocks of a slice along M */
-static_assert(OUT_LINE == ROW_BYTES || (SWAP && OUT_ROW == Y_TILE && OUT_LINE < ROW_BYTES), "a line of results");
-constexpr int SLICES_Y = SWAP ? Y_TILE / OUT_ROW : Y_TILE / SLICE_N, SLICES = RX * SLICES_Y;
-constexpr int SLICE_BYTES = PIECES * SLICE_N * OUT_LINE, BUFFERS = 2;
-constexpr int COLUMNS = SWAP ? OUT_ROW : SLICE_N; /* columns of the instruction in a slice */
-
-/* With CLUSTER_K, results reuse the memory of the ring and need no buffers. */
-constexpr int OUT_AT = STAGES * STAGE, BARS_AT = OUT_AT + (CLUSTER_K > 1 ? 0 : CONSUMERS * BUFFERS * SLICE_BYTES);
-static_assert(SHARED_BYTES == BARS_AT + 512 + 1024,
-              "the planner's bytes; 1024: alignment of the 128-byte swizzle");
-
-static_assert(X_TILE % (64 * TILE_WGS) == 0 && (DU * T_BYTES) % ROW_BYTES == 0, "tile");
-static_assert(!SWAP || Y_TILE % OUT_ROW == 0, "columns of a slice");
-static_assert((SWAP || Y_TILE % SLICE_N == 0) && COLUMNS % 8 == 0, "slices");
-static_assert(X_TILE % X_PARTS == 0 && Y_TILE % Y_PARTS == 0, "multicast");
-static_assert(!PINGPONG || CONSUMERS == 2, "ping-pong has two consumers");
-static_assert(2 * STAGES + CONSUMERS * BUFFERS <= 64, "barriers");
 
 /* ---- instructions ---- */
 
@@ -219,88 +183,3 @@ template <typename T, int N> FN void keep(T (&x)[N])
 #pragma unroll
     for (int i = 0; i < N; i++) keep(x[i]);
 }
-
-/* ---- the walk over tiles ---- */
-
-struct WorkTile {
-    int m, n, batch;                    /* first row and column; matrix of the batch */
-    u32 part, first, step, late, count; /* chunks of K: part number; first; step; StaggerU offset; count */
-    u32 slot, next_slot, parts;         /* workspace slots of part 0 and of later parts; parts of the tile */
-};
-
-/* The tiles of a work-group. along, across: tiles along M and N in units of clusters. */
-struct Walk {
-    u32 id, step, total, along, across, group, groups;
-    FN Walk(const Args &a)
-    {
-        along = (a.tiles_m + CLUSTER_M - 1) / CLUSTER_M;
-        across = (a.tiles_n + CLUSTER_N - 1) / CLUSTER_N;
-        group = blockIdx.x / CLUSTER;
-        groups = gridDim.x / CLUSTER;
-        id = STREAM_K ? 0 : group;
-        step = STREAM_K ? 1 : groups;
-        total = tile_ids(along, across, a.batch, a.k, group, groups);
-    }
-    FN bool done() const { return id >= total; }
-    FN void next() { id += step; }
-    FN WorkTile work_tile(const Args &a, u32 rank) const
-    {
-        u32 g = group, n = groups; /* hides both: shares computed ahead would occupy registers */
-        if constexpr (STREAM_K) keep(g), keep(n);
-        const Tile t = tile_of(id, along, across, a.batch, a.k, a.stagger_mask, rank / MULTICAST_WGS, g, n,
-                               a.mapping, a.mapping_chunk);
-        WorkTile p = {(int)((t.wg0 * CLUSTER_M + rank % CLUSTER_M) * M0),
-                   (int)((t.wg1 * CLUSTER_N + rank / CLUSTER_M % CLUSTER_N) * M1),
-                   (int)t.wg2,
-                   t.part,
-                   t.first,
-                   t.step,
-                   t.late,
-                   t.count,
-                   t.slot,
-                   t.next_slot,
-                   t.parts};
-        /* nothing to multiply: read one chunk past the end of K, which TMA fills with zeros */
-        if (p.count == 0 || g_is_zero(a.alpha)) p.first = a.k / DU + 1, p.late = 0, p.count = 1;
-        return p;
-    }
-};
-
-/* The current stage of the ring, and the parity of its mbarriers' phase. skip(n): as n calls of next(). */
-struct Ring {
-    u32 stage = 0, phase = 0;
-    FN void next()
-    {
-        if (++stage == STAGES) stage = 0, phase ^= 1;
-    }
-    FN void skip(u32 n)
-    {
-        const u32 at = stage + n;
-        phase ^= at / STAGES & 1;
-        stage = at % STAGES;
-    }
-};
-
-/* Addresses in shared memory: tiles of X and Y, slices, and the mbarriers of full stages, empty stages and C. */
-struct Shared {
-    u32 base;
-    FN u32 x(u32 stage) const { return base + stage * STAGE; }
-    FN u32 y(u32 stage) const { return base + stage * STAGE + X_BYTES; }
-    FN u32 out(int wg, int buffer) const { return base + OUT_AT + (wg * BUFFERS + buffer) * SLICE_BYTES; }
-    FN u32 full(u32 stage) const { return base + BARS_AT + stage * 8; }
-    FN u32 empty(u32 stage) const { return base + BARS_AT + (STAGES + stage) * 8; }
-    FN u32 c(int wg, int buffer) const { return base + BARS_AT + (2 * STAGES + wg * BUFFERS + buffer) * 8; }
-};
-
-/* ---- consumers ---- */
-
-/* Matrix descriptor of wgmma without its address (PTX ISA, "Matrix Descriptor Format"): 128-byte swizzle, stride
- * byte offset of 8 rows, leading byte offset. */
-FN constexpr u64 descriptor(u64 leading)
-{
-    return 1ull << 62 | (u64)(8 * ROW_BYTES >> 4) << 32 | (leading >> 4) << 16;
-}
-constexpr u64 X_DESC = descriptor(X_K ? 16 : DU * ROW_BYTES), Y_DESC = descriptor(Y_K ? 16 : DU * ROW_BYTES);
-
-FN u64 with_address(u64 desc, u32 address) { return desc | (u64)((address & 0x3ffff) >> 4); }
-

@@ -187,71 +187,6 @@ FN void write_words(g_TC (&acc)[RX][N_ACC], int i, u32 at, const g_Ops &ops, con
     }
 }
 
-struct Slice {
-    int m, n; /* first element of D */
-    FN Slice(int i, const WorkTile &p, int wg)
-    {
-        const int x = (PINGPONG ? 0 : wg * RX * 64) + i / SLICES_Y * 64, y = i % SLICES_Y * COLUMNS;
-        m = p.m + (SWAP ? y : x);
-        n = p.n + (SWAP ? x : y);
-    }
-};
-
-FN void load_slice(const Map &map_c, const Shared &shared, int i, const WorkTile &p, int wg)
-{
-    const Slice s(i, p, wg);
-    const u32 bar = shared.c(wg, i % BUFFERS);
-    bar_expect(bar, SLICE_BYTES);
-#pragma unroll
-    for (int piece = 0; piece < PIECES; piece++)
-        load_box(shared.out(wg, i % BUFFERS) + piece * (SLICE_N * OUT_LINE), map_c, bar,
-                 s.m + piece * OUT_ROW, s.n, p.batch);
-}
-
-/* Stores all slices by TMA. With SPLIT these are sums, and map_d is of the workspace, in which the matrices of a part
- * follow those of the part before. phases: a bit for each buffer, the parity of its mbarrier for C. */
-template <bool READS>
-FN void store_slices(g_TC (&acc)[RX][N_ACC], const Args &args, const g_Ops &ops, Vectors &vectors,
-                     const Map &map_c, const Map &map_d, const Shared &shared, const WorkTile &p, int wg, int thread,
-                     u32 &phases)
-{
-    if constexpr (FUSED && !VECTORS_EARLY) vectors.load(ops, p, wg, thread);
-#pragma unroll
-    for (int i = 0; i < SLICES; i++) {
-        const u32 at = shared.out(wg, i % BUFFERS);
-        if (FUSED && i + 1 < SLICES) vectors.load_y(ops, i + 1, p, thread);
-        if (thread == 0) {
-            if (READS) {
-                store_wait_read<0>();
-                if (i == 0) load_slice(map_c, shared, 0, p, wg);
-                if (i + 1 < SLICES) load_slice(map_c, shared, i + 1, p, wg);
-            } else if (SLICES % BUFFERS && i == 0)
-                store_wait_read<0>(); /* the last slice of the previous tile used the same buffer */
-            else
-                store_wait_read<BUFFERS - 1>();
-        }
-        if (READS) {
-            bar_wait(shared.c(wg, i % BUFFERS), phases >> i % BUFFERS & 1);
-            phases ^= 1u << i % BUFFERS;
-        } else
-            group_sync(1 + wg);
-        if constexpr (sizeof(g_TD) == 2)
-            write_pairs<READS>(acc, i, at, ops, vectors, thread);
-        else
-            write_words<READS, (SPLIT > 1)>(acc, i, at, ops, vectors, thread);
-        proxy_fence();
-        group_sync(1 + wg);
-        if (thread == 0) {
-            const Slice s(i, p, wg);
-            const int matrix = SPLIT > 1 ? p.part * args.batch + p.batch : p.batch;
-#pragma unroll
-            for (int piece = 0; piece < PIECES; piece++)
-                store_box(map_d, at + piece * (SLICE_N * OUT_LINE), s.m + piece * OUT_ROW, s.n, matrix);
-            store_commit();
-        }
-    }
-}
-
 /* Stores element (m, n) of D, which is inside D. */
 FN void store_one(g_TC sum, const Args &args, const g_Ops &ops, bool reads, int m, int n, int batch)
 {
@@ -276,30 +211,18 @@ FN void store_elements(g_TC (&acc)[RX][N_ACC], const Args &args, const g_Ops &op
         const u32 at = shared.out(wg, i % BUFFERS);
         write_words<false, true>(acc, i, at, ops, Vectors(), thread);
         group_sync(1 + wg);
-        const Slice s(i, p, wg);
+        const int first_m = slice_m(i, p, wg), first_n = slice_n(i, p, wg);
         for (int line = warp; line < PIECES * SLICE_N; line += 4) {
-            const int m = s.m + line / SLICE_N * OUT_ROW + lane, n = s.n + line % SLICE_N;
+            const int m = first_m + line / SLICE_N * OUT_ROW + lane, n = first_n + line % SLICE_N;
             if (lane >= OUT_ROW || m >= (int)args.m || n >= (int)args.n) continue;
             g_TC v;
             from_word(
                 load_word(at + line / SLICE_N * (SLICE_N * OUT_LINE) + swizzled(line % SLICE_N, lane * 4)),
                 v);
             if constexpr (SPLIT > 1) {
-                args.d[(u64)p.part * args.m * args.n * args.batch + p.batch * args.batch_d +
-                       g_d_at_n(n, args.ldd) + g_d_at_m(m, args.ldd)] = v;
+                workspace_at(args, m, n, p.batch)[(u64)p.part * args.m * args.n * args.batch] = v;
             } else
                 store_one(v, args, ops, reads, m, n, p.batch);
         }
     }
-}
-
-FN void store_tile(g_TC (&acc)[RX][N_ACC], const Args &args, const g_Ops &ops, Vectors &vectors, const Map &map_c,
-                   const Map &map_d, const Shared &shared, const WorkTile &p, int wg, int thread, u32 &phases)
-{
-    if constexpr (!STORE_TMA)
-        store_elements(acc, args, ops, shared, p, wg, thread);
-    else if (READS && !g_is_zero(args.beta))
-        store_slices<true>(acc, args, ops, vectors, map_c, map_d, shared, p, wg, thread, phases);
-    else
-        store_slices<false>(acc, args, ops, vectors, map_c, map_d, shared, p, wg, thread, phases);
 }

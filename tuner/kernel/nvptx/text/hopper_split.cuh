@@ -10,9 +10,7 @@
  * With StreamK the parts of a tile end at different times and each work-group has other tiles to go on with, so
  * that none waits: the part that arrives last adds up all parts and stores the tile.
  *
- * CLUSTER_K: each work-group of a cluster writes its sums to its own shared memory, in the memory of the ring, as
- * columns of D. Each then adds every CLUSTER_K-th column over all parts, in the order of the parts, through
- * distributed shared memory, and stores the elements inside D. */
+ * CLUSTER_K: see hopper_parts.c. */
 
 /* ---- through a workspace ---- */
 
@@ -227,11 +225,6 @@ FN void add_sums(g_TC (&acc)[RX][N_ACC], const Args &args, const g_Ops &ops, con
 
 /* ---- through the shared memory of a cluster ---- */
 
-/* Elements from one column to the next. The padding spreads the writes of wgmma's fragments over all banks. */
-constexpr int PITCH = M0 + (SWAP ? 8 : 4);
-static_assert(CLUSTER_K == 1 || M1 * PITCH * 4 <= STAGES * STAGE, "sums fit in the memory of the ring");
-static_assert(CLUSTER_K == 1 || (M1 % CLUSTER_K == 0 && !PINGPONG), "columns of a part");
-
 FN void store_two(u32 at, u32 a, u32 b)
 {
     asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(at), "r"(a), "r"(b) : "memory");
@@ -245,23 +238,6 @@ FN void load_remote(u32 at, u32 rank, u32 (&v)[4])
                  : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
                  : "r"(at), "r"(rank)
                  : "memory");
-}
-
-FN void write_sums(g_TC (&acc)[RX][N_ACC], u32 base, int wg, int thread)
-{
-#pragma unroll
-    for (int r = 0; r < RX; r++)
-#pragma unroll
-        for (int j = 0; j < N_ACC; j += 2) {
-            const u32 x = (wg * RX + r) * 64 + acc_row(thread, j), y = acc_col(thread, j);
-            const u32 to = base + (SWAP ? x * PITCH + y : y * PITCH + x) * 4;
-            if constexpr (SWAP) {
-                store_two(to, word_of(acc[r][j]), word_of(acc[r][j + 1]));
-            } else {
-                store_word(to, word_of(acc[r][j]));
-                store_word(to + PITCH * 4, word_of(acc[r][j + 1]));
-            }
-        }
 }
 
 struct alignas(4 * sizeof(g_TD)) Four {
@@ -298,34 +274,4 @@ FN void store_four(const g_TC (&sum)[4], const Args &args, const g_Ops &ops, int
             d[g_d_at_m(e, args.ldd)] = g_from_c(g_combined(ops, v, old, reads, rows[e], of_col));
         }
     }
-}
-
-FN void add_parts(g_TC (&acc)[RX][N_ACC], const Args &args, const g_Ops &ops, const Shared &shared, const WorkTile &p,
-                  u32 rank, int wg, int thread)
-{
-    constexpr int RUNS = M0 / 4, THREADS = CONSUMERS * 128;
-    consumers_sync(); /* no warp group multiplies from the ring any more */
-    write_sums(acc, shared.base, wg, thread);
-    cluster_sync();
-    for (int i = wg * 128 + thread; i < RUNS * (M1 / CLUSTER_K); i += THREADS) {
-        const int m = i % RUNS * 4, n = i / RUNS * CLUSTER_K + p.part;
-        u32 v[CLUSTER_K][4];
-        g_TC sum[4];
-#pragma unroll
-        for (int q = 0; q < CLUSTER_K; q++)
-            load_remote(shared.base + (n * PITCH + m) * 4, q * MULTICAST_WGS + rank % MULTICAST_WGS, v[q]);
-#pragma unroll
-        for (int e = 0; e < 4; e++) {
-            from_word(v[0][e], sum[e]);
-#pragma unroll
-            for (int q = 1; q < CLUSTER_K; q++) {
-                g_TC x;
-                from_word(v[q][e], x);
-                sum[e] += x;
-            }
-        }
-        store_four(sum, args, ops, p.m + m, p.n + n, p.batch);
-    }
-    proxy_fence();
-    cluster_sync();
 }

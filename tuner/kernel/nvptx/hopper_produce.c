@@ -1,0 +1,323 @@
+/* The producer of wgmma kernels as statements: tile by tile, chunk by chunk, which elements of A and B are
+ * copied to a stage (fill_stage, hopper_load.c), for which work-groups of the cluster, and where parts of K
+ * meet. What the mbarriers expect is derived, and the whole verified, by lower/producer.h. */
+#include "kernel/contract.h"
+#include "kernel/nvptx/hopper.h"
+
+typedef struct {
+    const GpuPlan *p;
+    Stmts *s;
+    const Window *window; /* NULL: both operands are matrices */
+    HopperPlace at;       /* this work-group's, in its cluster */
+} Produce;
+
+static const Value *reg(const Produce *c, const char *name) { return value_reg(c->s, name); }
+static const Value *field(const Produce *c, const char *name) { return value_field(c->s, reg(c, "p"), name); }
+static const Expr *number(const Produce *c, const char *name)
+{
+    return expr_var(&c->s->pool, name, 0, 0, INT32_MAX);
+}
+static const Expr *size_of(const Produce *c, int32_t index)
+{
+    return expr_var(&c->s->pool, stmts_name(c->s, "args.size_%d", (int)index), 0, 1, INT32_MAX);
+}
+
+/* ---- places in C and D ---- */
+
+/* Elements in front of coordinate `at` of a group of D's indices. */
+static const Expr *offset_of(const Produce *c, int tensor, IndexGroup group, const Expr *at)
+{
+    ExprPool *pool = &c->s->pool;
+    const ContractNames names = {.s = c->s, .prefix = "all."};
+    const IndexList *list = &c->p->indices->group[group];
+    const Expr *digit[INDEX_MAX];
+    for (int32_t i = 0; i < list->n; i++) {
+        const Expr *size = contract_extent(&names, list->v[i]);
+        digit[i] = i + 1 < list->n ? expr_mod(pool, at, size) : at;
+        at = expr_div(pool, at, size); /* of what is left: the compiler has its remainder for nothing */
+    }
+    return contract_digits_offset(c->p->indices, tensor, &names, group, digit);
+}
+
+/* Windows that slide: columns of D are positions and images. The copy engine needs them to follow one
+ * another, single stores do not. */
+static const Expr *place_of_window(const Produce *c, int tensor)
+{
+    ExprPool *pool = &c->s->pool;
+    const Expr *of_n = offset_of(c, tensor, INDICES_N, number(c, "n"));
+    const Expr *of_batch = offset_of(c, tensor, INDICES_BATCH, number(c, "batch"));
+    return expr_add(pool, expr_add(pool, of_n, of_batch), offset_of(c, tensor, INDICES_M, number(c, "m")));
+}
+
+/* The same by one stride each for columns and matrices. */
+static const Value *place_of_matrix(const Produce *c, char tensor)
+{
+    Stmts *s = c->s;
+    const Value *ld = value_named(s, "args.ld%c", tensor);
+    const Value *matrix = value_op(s, VALUE_MUL, reg(c, "batch"), value_named(s, "args.batch_%c", tensor));
+    const Value *column = value_call(s, stmts_name(s, "g_%c_at_n", tensor), reg(c, "n"), ld);
+    const Value *row = value_call(s, stmts_name(s, "g_%c_at_m", tensor), reg(c, "m"), ld);
+    return value_op(s, VALUE_ADD, value_op(s, VALUE_ADD, matrix, column), row);
+}
+
+static void open_place(const Produce *c, const char *type, const char *name)
+{
+    stmt_function(c->s, (Function){.result = type,
+                                   .name = name,
+                                   STMT_PARAMS({"const Args &", "args"}, {"int", "m"}, {"int", "n"},
+                                               {"int", "batch"})});
+}
+
+static void close_place(const Produce *c, const Value *tensor, const Value *at)
+{
+    stmt_return(c->s, value_op(c->s, VALUE_ADD, tensor, at));
+    stmt_end(c->s);
+}
+
+/* Prints d_at() and c_at(), the addresses of elements, and workspace_at(), that of a sum of the first part
+ * of K. */
+static void places(const Produce *c)
+{
+    Stmts *s = c->s;
+    for (int t = 3; t >= 2; t--) {
+        const char tensor = "abcd"[t];
+        const Value *first = value_named(s, "args.%c", tensor);
+        open_place(c, t == 3 ? "g_TD *" : "const g_TD *", stmts_name(s, "%c_at", tensor));
+        if (c->window && !c->window->per_tap) {
+            stmt_define(s, "WindowArgs &", "all", value_cast(s, "const WindowArgs &", reg(c, "args")));
+            close_place(c, first, value_expr(s, place_of_window(c, t)));
+        } else
+            close_place(c, first, place_of_matrix(c, tensor));
+    }
+    open_place(c, "g_TD *", "workspace_at");
+    close_place(c, value_reg(s, "args.d"), place_of_matrix(c, 'd'));
+}
+
+/* ---- windows ---- */
+
+/* Prints struct WindowArgs: sizes of all indices, strides of C and D, and of windows the pixels from an
+ * output to the next, from the tensor's first pixel to the first output's, and from a tap to the next. */
+static void window_args(const Produce *c)
+{
+    static const char *const along[] = {"step", "lower", "dilation"};
+    Stmts *s = c->s;
+    const Indices *x = c->p->indices;
+    stmt_struct(s, "WindowArgs : Args", 0);
+    for (int32_t i = 0; i < x->n; i++) stmt_var(s, "u32", stmts_name(s, "size_%d", (int)i), NULL);
+    for (int t = 2; t < 4; t++)
+        for (int32_t i = 1; i < x->tensor[t].n; i++)
+            stmt_var(s, "u64", stmts_name(s, "stride_%c%d", "abcd"[t], (int)i), NULL);
+    for (int d = 0; d < WINDOW_SPATIAL; d++)
+        for (int i = 0; i < 3; i++) stmt_var(s, "int", stmts_name(s, "%s_%c", along[i], "wh"[d]), NULL);
+    stmt_var(s, "u32", "chunks", NULL); /* of channels */
+    stmt_end(s);
+}
+
+/* Defines tap_x and tap_y of a tap, and how far from itself a pixel is read for it. */
+static void set_tap(const Produce *c, const Expr *tap)
+{
+    Stmts *s = c->s;
+    ExprPool *pool = &s->pool;
+    const Window *w = c->window;
+    const Expr *taps[] = {size_of(c, w->tap[0]), size_of(c, w->tap[1])};
+    const Expr *at[] = {expr_mod(pool, tap, taps[0]), expr_div(pool, tap, taps[0])};
+    for (int d = 0; d < WINDOW_SPATIAL; d++) {
+        const Value *x = stmt_define(s, "int", d ? "y" : "x", value_expr(s, at[d]));
+        const Value *last =
+            value_op(s, VALUE_SUB, value_cast(s, "int", value_expr(s, taps[d])), value_int(s, 1));
+        stmt_define(s, "int", d ? "tap_y" : "tap_x", w->mirrored[d] ? value_op(s, VALUE_SUB, last, x) : x);
+        stmt_define(s, "int", d ? "dy" : "dx",
+                    value_op(s, VALUE_MUL, x, value_named(s, "args.dilation_%c", "wh"[d])));
+    }
+}
+
+/* Defines the position of pixel number `pixel` of the batch's: outputs along W first. */
+static void set_pixel(const Produce *c, const Expr *pixel, const Value *batch)
+{
+    Stmts *s = c->s;
+    ExprPool *pool = &s->pool;
+    const Window *w = c->window;
+    const Expr *of = stmt_let(s, "pixel", pixel), *outs = size_of(c, w->out[0]),
+               *lines = size_of(c, w->out[1]);
+    const Expr *line = stmt_let(s, "line", expr_div(pool, of, outs));
+    const Expr *const at[] = {expr_mod(pool, of, outs), expr_mod(pool, line, lines)};
+    for (int d = 0; d < WINDOW_SPATIAL; d++) {
+        const Value *out = value_cast(s, "int", value_expr(s, at[d]));
+        const Value *by = value_op(s, VALUE_MUL, out, value_named(s, "args.step_%c", "wh"[d]));
+        stmt_define(s, "int", d ? "h" : "w",
+                    value_op(s, VALUE_ADD, by, value_named(s, "args.lower_%c", "wh"[d])));
+    }
+    const Value *image = value_expr(s, expr_div(pool, line, lines));
+    stmt_define(s, "int", "image", value_op(s, VALUE_ADD, batch, image));
+}
+
+/* Pixels from the tile's first one to those that this work-group copies. */
+static const Expr *own_pixels(const Produce *c)
+{
+    const int pixels = c->window->pixels;
+    return expr_mul_i(&c->s->pool, c->at.along[!pixels], hopper_part_rows(c->p, pixels));
+}
+
+/* What is the same for all chunks of a tile. */
+static void window_of_tile(const Produce *c)
+{
+    if (c->window->per_tap)
+        set_tap(c, number(c, "p.batch"));
+    else
+        set_pixel(c, expr_add(&c->s->pool, number(c, "p.n"), own_pixels(c)), field(c, "batch"));
+}
+
+/* What belongs to a chunk. Windows that slide go through the taps, and for each through its channels; where
+ * there is nothing to multiply, the chunk is behind the channels of the last tap. */
+static void window_of_chunk(const Produce *c, const Expr *chunk)
+{
+    Stmts *s = c->s;
+    ExprPool *pool = &s->pool;
+    const Window *w = c->window;
+    if (w->per_tap) {
+        const Expr *k = stmt_let(s, "k", expr_mul_i(pool, chunk, c->p->depth_u));
+        set_pixel(c, expr_add(pool, k, own_pixels(c)), value_int(s, 0));
+        return;
+    }
+    const int most = INT32_MAX / c->p->depth_u;
+    const Expr *chunks = expr_var(pool, "args.chunks", 0, 1, most);
+    const Expr *taps = expr_mul(pool, size_of(c, w->tap[0]), size_of(c, w->tap[1]));
+    const Expr *last = expr_add_i(pool, expr_within(pool, taps, 1, INT32_MAX), -1);
+    const Expr *tap = stmt_let(s, "tap", expr_op(pool, EXPR_MIN, expr_div(pool, chunk, chunks), last));
+    const Expr *before = expr_within(pool, expr_mul(pool, tap, chunks), 0, most);
+    const Expr *in_tap = expr_within(pool, expr_sub(pool, chunk, before), 0, most);
+    stmt_let(s, "k", expr_mul_i(pool, in_tap, c->p->depth_u));
+    set_tap(c, tap);
+}
+
+/* ---- the producer ---- */
+
+/* The work-groups of the cluster that share a tile of operand i: those of the same row (A) or column (B). */
+static const Value *mask_of(const Produce *c, int i)
+{
+    Stmts *s = c->s;
+    ExprPool *pool = &s->pool;
+    const int step = i ? 1 : c->p->groups.cluster[0], n = c->p->groups.cluster[!i];
+    const Expr *first = expr_mul_i(pool, c->at.member, hopper_sharing(c->p));
+    const Expr *own = expr_mul_i(pool, c->at.along[i], i ? c->p->groups.cluster[0] : 1);
+    int64_t bits = 0;
+    for (int j = 0; j < n; j++) bits |= INT64_C(1) << j * step;
+    return value_op(s, VALUE_SHL, value_int(s, bits), value_expr(s, expr_add(pool, first, own)));
+}
+
+static void fill(const Produce *c)
+{
+    static const char *const of_matrices[] = {"k", "batch"}, *const of_window[] = {"k",  "tap_x", "tap_y",
+                                                                                   "w",  "h",     "image",
+                                                                                   "dx", "dy"};
+    Stmts *s = c->s;
+    const int n_window = sizeof of_window / sizeof *of_window;
+    const Value *x[24] = {reg(c, "shared"), reg(c, "ring.stage"), reg(c, "ring.phase"), reg(c, "map_a"),
+                          reg(c, "map_b"),  field(c, "m"),        field(c, "n")};
+    int n = 7;
+    if (c->window)
+        for (int i = 0; i < n_window; i++) x[n++] = reg(c, of_window[i]);
+    else
+        x[n++] = reg(c, of_matrices[0]), x[n++] = field(c, of_matrices[1]);
+    for (int i = 0; i < 2; i++) x[n++] = value_cast(s, "int", value_expr(s, c->at.along[!i]));
+    x[n++] = reg(c, "mask_a"), x[n++] = reg(c, "mask_b");
+    stmt_do(s, value_call_n(s, "fill_stage", n, x));
+}
+
+/* All chunks of a tile's part of K. StaggerU: they begin in the middle. */
+static void chunks(const Produce *c, const StageRing *ring)
+{
+    Stmts *s = c->s;
+    ExprPool *pool = &s->pool;
+    const Value *chunk = stmt_var(s, "u32", "chunk", field(c, "late"));
+    stmt_loop(s,
+              (Loop){.var = "i", .type = "u32", .start = expr_const(pool, 0), .limit = number(c, "p.count")});
+    const int most = INT32_MAX / c->p->depth_u; /* chunks of K */
+    const Expr *steps = expr_within(pool, expr_mul(pool, number(c, "chunk"), number(c, "p.step")), 0, most);
+    const Expr *at = expr_within(pool, expr_add(pool, number(c, "p.first"), steps), 0, most);
+    if (c->window)
+        window_of_chunk(c, stmt_let(s, "of_k", at));
+    else
+        stmt_define(s, "int", "k", value_expr(s, expr_mul_i(pool, at, c->p->depth_u)));
+    stmt_update(s, VALUE_ADD, chunk, value_int(s, 1));
+    stmt_if(s, value_op(s, VALUE_EQ, chunk, field(c, "count")));
+    stmt_set(s, chunk, value_int(s, 0));
+    stmt_end(s);
+    fill(c);
+    stmt_advance(s, ring, reg(c, "ring"));
+    stmt_end(s);
+}
+
+static void tile(const Produce *c, const StageRing *ring)
+{
+    Stmts *s = c->s;
+    const bool members = hopper_members(c->p) > 1;
+    stmt_define(s, "WorkTile", "p",
+                value_call(s, "work_tile", reg(c, "walk"), reg(c, "args"), reg(c, "rank")));
+    if (members) stmt_if(s, value_op(s, VALUE_EQ, reg(c, "thread"), value_int(s, 0)));
+    if (c->window) window_of_tile(c);
+    chunks(c, ring);
+    if (members) {
+        stmt_end(s);
+        stmt_do(s, value_call_0(s, "__syncwarp"));
+        stmt_comment(
+            s, "the sums of all parts of K are written; they have been read, and the ring may be filled");
+        for (int i = 0; i < 2; i++) stmt_do(s, value_call_0(s, "cluster_sync"));
+    }
+    stmt_call(s, "walk_next", reg(c, "walk"));
+}
+
+static void produce(const Produce *c, const StageRing *ring)
+{
+    static const char *const masks[] = {"mask_a", "mask_b"};
+    Stmts *s = c->s;
+    const char *args = c->window ? "all" : "args";
+    stmt_function(
+        s, (Function){.name = "produce",
+                      STMT_PARAMS({"const Args &", args}, {"const Map &", "map_a"}, {"const Map &", "map_b"},
+                                  {"const Shared &", "shared"}, {"int", "thread"})});
+    if (c->window) stmt_define(s, "WindowArgs &", "args", value_cast(s, "const WindowArgs &", reg(c, args)));
+    stmt_define(s, "u32", "rank", value_call_0(s, "cluster_rank"));
+    for (int i = 0; i < 2; i++) stmt_define(s, "int", masks[i], mask_of(c, i));
+    stmt_var(s, "Ring", "ring", NULL);
+    stmt_var(s, "Walk", "walk", value_call(s, "walk_of", reg(c, "args")));
+    stmt_loop(s,
+              (Loop){.condition = value_op(s, VALUE_NOT, value_call(s, "walk_done", reg(c, "walk")), NULL)});
+    tile(c, ring);
+    stmt_end(s);
+    stmt_end(s);
+}
+
+/* ---- the whole ---- */
+
+Err hopper_produce(const GpuPlan *p, const StageRing *ring, Stmts *s, Produced *out)
+{
+    Window w;
+    if (p->indices) TRY(hopper_window(p, &w));
+    const Produce c = {
+        .p = p, .s = s, .window = p->indices ? &w : NULL, .at = hopper_place(p, s, hopper_rank(p, s))};
+    if (p->indices) stmt_file(s, "nvptx/hopper_window.cuh"), window_args(&c);
+    places(&c);
+    hopper_fill(p, c.window, s);
+    produce(&c, ring);
+    Producers of = {.function = "produce",
+                    .thread = "thread",
+                    .by_all = hopper_members(p) > 1,
+                    .args = "args",
+                    .rank = "cluster_rank",
+                    .cluster = hopper_sharing(p) * hopper_members(p),
+                    .sharing = hopper_sharing(p),
+                    .depth = p->depth_u,
+                    .by_tap = p->indices,
+                    .ring = ring,
+                    .cursor = "ring",
+                    .full = "shared.full",
+                    .empty = "shared.empty",
+                    .done = "walk_done",
+                    .next = "walk_next",
+                    .tile_of = "tile_of",
+                    .tile_type = "Tile",
+                    .meet = "cluster_sync"};
+    hopper_filled_tiles(p, c.window, of.tile);
+    return producer_derive(s, &of, out);
+}

@@ -1,0 +1,280 @@
+/* How wgmma kernels store a tile by the copy engine, as statements: slice by slice through two buffers of
+ * each consumer warp group, into which C is loaded one slice ahead. Waits and bytes are derived
+ * (lower/slices.h). */
+#include "kernel/lower/slices.h"
+#include "kernel/nvptx/hopper.h"
+
+typedef struct {
+    const GpuPlan *p;
+    Stmts *s;
+    bool swap, reads;
+    int columns, along, slices; /* columns of the instruction in a slice; slices along them; of a tile */
+    int pieces, piece_bytes;    /* boxes of a slice along M */
+} Store;
+
+enum { SLICE, GROUP_SLOT };
+
+static Store store_of(const GpuPlan *p, Stmts *s, bool reads)
+{
+    const HopperMemory m = hopper_memory(p);
+    return (Store){.p = p,
+                   .s = s,
+                   .swap = p->matrix.swap,
+                   .reads = reads,
+                   .columns = m.columns,
+                   .along = m.along,
+                   .slices = m.slices,
+                   .pieces = m.pieces,
+                   .piece_bytes = m.slice_bytes / m.pieces};
+}
+
+static const Value *reg(const Store *c, const char *name) { return value_reg(c->s, name); }
+static const Value *sum(const Store *c, const Value *x, const Expr *e)
+{
+    return expr_is(e, 0) ? x : value_op(c->s, VALUE_ADD, x, value_cast(c->s, "int", value_expr(c->s, e)));
+}
+static const Expr *buffer_of(const Store *c, const Expr *i)
+{
+    return expr_mod_i(&c->s->pool, i, HOPPER_BUFFERS);
+}
+static const Value *of_buffer(const Store *c, const char *what, const Expr *i)
+{
+    return value_call(c->s, what, reg(c, "wg"), value_expr(c->s, buffer_of(c, i)));
+}
+
+/* ---- places ---- */
+
+/* Prints slice_m() and slice_n(), the first row and column of D of a slice. */
+static void places(const Store *c)
+{
+    Stmts *s = c->s;
+    ExprPool *pool = &s->pool;
+    const Expr *i = expr_var(pool, "i", SLICE, 0, c->slices - 1);
+    const Expr *wg = expr_var(pool, "wg", GROUP_SLOT, 0, c->p->groups.consumers - 1);
+    const Expr *group =
+        c->p->groups.pingpong ? expr_const(pool, 0) : expr_mul_i(pool, wg, c->slices / c->along);
+    const Expr *row = expr_mul_i(pool, expr_add(pool, group, expr_div_i(pool, i, c->along)), WGMMA_ROWS);
+    const Expr *column = expr_mul_i(pool, expr_mod_i(pool, i, c->along), c->columns);
+    for (int n = 0; n < 2; n++) {
+        stmt_function(s, (Function){.result = "int",
+                                    .name = n ? "slice_n" : "slice_m",
+                                    STMT_PARAMS({"int", "i"}, {"const WorkTile &", "p"}, {"int", "wg"})});
+        stmt_return(s, sum(c, reg(c, n ? "p.n" : "p.m"), n == c->swap ? row : column));
+        stmt_end(s);
+    }
+}
+
+static const Value *first(const Store *c, bool n, const Expr *i)
+{
+    return value_call(c->s, n ? "slice_n" : "slice_m", value_expr(c->s, i), reg(c, "p"), reg(c, "wg"));
+}
+
+static const Expr *piece_at(const Store *c, const Expr *piece, int64_t each)
+{
+    return expr_mul_i(&c->s->pool, piece, each);
+}
+
+/* ---- C ---- */
+
+/* Prints load_slice(): C's slice, into its buffer. */
+static void load_slice(const Store *c)
+{
+    Stmts *s = c->s;
+    const Expr *i = expr_var(&s->pool, "i", SLICE, 0, c->slices - 1);
+    stmt_function(s, (Function){.name = "load_slice",
+                                STMT_PARAMS({"const Map &", "map_c"}, {"const Shared &", "shared"},
+                                            {"int", "i"}, {"const WorkTile &", "p"}, {"int", "wg"})});
+    const Value *bar = stmt_define(s, "u32", "bar", of_buffer(c, "shared.c", i));
+    const Value *to = stmt_define(s, "u32", "to", of_buffer(c, "shared.out", i));
+    stmt_expect(s, bar);
+    const Value *m = stmt_define(s, "int", "m", first(c, false, i)),
+                *n = stmt_define(s, "int", "n", first(c, true, i));
+    const Expr *piece = stmt_unrolled(s, "piece", 0, c->pieces);
+    const Box b = {.map = reg(c, "map_c"),
+                   .at = {sum(c, m, piece_at(c, piece, c->p->groups.slice_row)), n, reg(c, "p.batch")}};
+    stmt_box(s, access_window(to, piece_at(c, piece, c->piece_bytes), c->piece_bytes), bar, b);
+    stmt_end(s);
+    stmt_end(s);
+}
+
+static void load_ahead(const Store *c, const Expr *i)
+{
+    Stmts *s = c->s;
+    stmt_store_await(s, of_buffer(c, "shared.out", i));
+    stmt_call(s, "load_slice", reg(c, "map_c"), reg(c, "shared"), value_expr(s, i), reg(c, "p"),
+              reg(c, "wg"));
+}
+
+static void if_first(const Store *c, const Expr *i)
+{
+    stmt_if_expr(c->s, expr_op(&c->s->pool, EXPR_EQ, i, expr_const(&c->s->pool, 0)));
+}
+
+static void if_thread(const Store *c)
+{
+    stmt_if(c->s, value_op(c->s, VALUE_EQ, reg(c, "thread"), value_int(c->s, 0)));
+}
+
+/* Slice i's buffer may be written, with its C in it. */
+static void acquire(const Store *c, const Expr *i, const Value *at)
+{
+    Stmts *s = c->s;
+    ExprPool *pool = &s->pool;
+    if_thread(c);
+    if (c->reads) {
+        if_first(c, i);
+        load_ahead(c, i);
+        stmt_end(s);
+        if (c->slices > 1) {
+            stmt_if_expr(s, expr_op(pool, EXPR_LT, i, expr_const(pool, c->slices - 1)));
+            load_ahead(c, expr_add_i(pool, i, 1));
+            stmt_end(s);
+        }
+    } else {
+        if_first(c, i); /* of an odd number of slices the last one of the tile before has the same buffer */
+        stmt_store_await(s, at);
+        if (c->slices > 1) {
+            stmt_else(s);
+            stmt_store_await(s, at);
+        }
+        stmt_end(s);
+    }
+    stmt_end(s);
+    if (!c->reads) {
+        stmt_call(s, "group_sync", value_op(s, VALUE_ADD, value_int(s, 1), reg(c, "wg")));
+        return;
+    }
+    const Value *buffer = value_expr(s, buffer_of(c, i)), *phases = reg(c, "phases");
+    const Value *parity = value_op(s, VALUE_AND, value_op(s, VALUE_SHR, phases, buffer), value_int(s, 1));
+    stmt_phase(s, of_buffer(c, "shared.c", i), parity);
+    stmt_update(s, VALUE_XOR, phases, value_op(s, VALUE_SHL, value_int(s, 1), buffer));
+}
+
+/* ---- a slice ---- */
+
+static void write(const Store *c, const Expr *i, const Value *at)
+{
+    Stmts *s = c->s;
+    const bool pairs = gpu_type_bytes(&c->p->out) == 2, raw = c->p->gsu_multiple && c->p->walk.split > 1;
+    const char *f =
+        pairs ? stmts_name(s, "write_pairs<%s>", c->reads ? "true" : "false")
+              : stmts_name(s, "write_words<%s, %s>", c->reads ? "true" : "false", raw ? "true" : "false");
+    stmt_call(s, f, reg(c, "acc"), value_expr(s, i), at, reg(c, "ops"), reg(c, "vectors"), reg(c, "thread"));
+    stmt_do(s, value_call_0(s, "proxy_fence"));
+    stmt_call(s, "group_sync", value_op(s, VALUE_ADD, value_int(s, 1), reg(c, "wg")));
+}
+
+/* Of sums of parts of K the map is of the workspace, in which the matrices of a part follow those of the part
+ * before. */
+static void store(const Store *c, const Expr *i, const Value *at)
+{
+    Stmts *s = c->s;
+    const Value *batch = reg(c, "p.batch");
+    if_thread(c);
+    if (c->p->gsu_multiple && c->p->walk.split > 1)
+        batch = value_op(s, VALUE_ADD, value_op(s, VALUE_MUL, reg(c, "p.part"), reg(c, "args.batch")), batch);
+    const Value *m = stmt_define(s, "int", "m", first(c, false, i)),
+                *n = stmt_define(s, "int", "n", first(c, true, i));
+    const Value *matrix = stmt_define(s, "int", "matrix", batch);
+    const Expr *piece = stmt_unrolled(s, "piece", 0, c->pieces);
+    const Expr *by = piece_at(c, piece, c->piece_bytes);
+    const Value *from = expr_is(by, 0) ? at : value_op(s, VALUE_ADD, at, value_expr(s, by));
+    stmt_call(s, "store_box", reg(c, "map_d"), from, sum(c, m, piece_at(c, piece, c->p->groups.slice_row)), n,
+              matrix);
+    stmt_end(s);
+    stmt_do(s, value_call_0(s, "store_commit"));
+    stmt_end(s);
+}
+
+static Err store_slices(const Store *c)
+{
+    Stmts *s = c->s;
+    const bool fused = fused_any(&c->p->fused);
+    const char *name = c->reads ? "store_slices_with_c" : "store_slices";
+    stmt_function(s, (Function){.name = name,
+                                STMT_PARAMS({"Sums &", "acc"}, {"const Args &", "args"},
+                                            {"const g_Ops &", "ops"}, {"Vectors &", "vectors"},
+                                            {"const Map &", "map_c"}, {"const Map &", "map_d"},
+                                            {"const Shared &", "shared"}, {"const WorkTile &", "p"},
+                                            {"int", "wg"}, {"int", "thread"}, {"u32 &", "phases"})});
+    if (fused) {
+        stmt_if(s, value_op(s, VALUE_NOT, reg(c, "VECTORS_EARLY"), NULL));
+        stmt_call(s, "vectors.load", reg(c, "ops"), reg(c, "p"), reg(c, "wg"), reg(c, "thread"));
+        stmt_end(s);
+    }
+    const Expr *i = stmt_unrolled(s, "i", SLICE, c->slices);
+    const Value *at = stmt_define(s, "u32", "at", of_buffer(c, "shared.out", i));
+    if (fused && c->slices > 1) {
+        const Expr *next = expr_add_i(&s->pool, i, 1);
+        stmt_if_expr(s, expr_op(&s->pool, EXPR_LT, next, expr_const(&s->pool, c->slices)));
+        stmt_call(s, "vectors.load_y", reg(c, "ops"), value_expr(s, next), reg(c, "p"), reg(c, "thread"));
+        stmt_end(s);
+    }
+    acquire(c, i, at);
+    write(c, i, at);
+    store(c, i, at);
+    stmt_end(s);
+    stmt_end(s);
+    const char *b = c->reads ? "true" : "false";
+    const Slices of = {
+        .function = name,
+        .thread = "thread",
+        .group = "wg",
+        .phases = "phases",
+        .n_buffers = HOPPER_BUFFERS,
+        .bytes = c->pieces * c->piece_bytes,
+        .reads = c->reads,
+        .buffer = "shared.out",
+        .barrier = "shared.c",
+        .write = {stmts_name(s, "write_pairs<%s>", b), stmts_name(s, "write_words<%s, false>", b)},
+        .fence = "proxy_fence",
+        .meet = "group_sync",
+        .store = "store_box",
+        .commit = "store_commit"};
+    Slices raw = of;
+    if (c->p->gsu_multiple && c->p->walk.split > 1) raw.write[1] = stmts_name(s, "write_words<%s, true>", b);
+    return slices_derive(s, &raw);
+}
+
+/* ---- the whole ---- */
+
+void hopper_slices(const GpuPlan *p, Stmts *s)
+{
+    const Store c = store_of(p, s, false);
+    places(&c);
+}
+
+Err hopper_store(const GpuPlan *p, Stmts *s)
+{
+    static const char *const all[] = {"acc",    "args", "ops", "vectors", "map_c", "map_d",
+                                      "shared", "p",    "wg",  "thread",  "phases"};
+    const int n = sizeof all / sizeof *all;
+    const Store plain = store_of(p, s, false), with_c = store_of(p, s, true);
+    const bool reads = gpu_reads_c(p), engine = p->groups.engine_store;
+    const Value *x[sizeof all / sizeof *all];
+    for (int i = 0; i < n; i++) x[i] = value_reg(s, all[i]);
+    if (engine) TRY(store_slices(&plain));
+    if (engine && reads) {
+        load_slice(&with_c);
+        TRY(store_slices(&with_c));
+    }
+    stmt_function(s, (Function){.name = "store_tile",
+                                STMT_PARAMS({"Sums &", "acc"}, {"const Args &", "args"},
+                                            {"const g_Ops &", "ops"}, {"Vectors &", "vectors"},
+                                            {"const Map &", "map_c"}, {"const Map &", "map_d"},
+                                            {"const Shared &", "shared"}, {"const WorkTile &", "p"},
+                                            {"int", "wg"}, {"int", "thread"}, {"u32 &", "phases"})});
+    if (!engine) {
+        const Value *const y[] = {x[0], x[1], x[2], x[6], x[7], x[8], x[9]};
+        stmt_do(s, value_call_n(s, "store_elements", 7, y));
+    } else if (reads) {
+        stmt_if(s, value_call(s, "g_is_zero", value_reg(s, "args.beta")));
+        stmt_do(s, value_call_n(s, "store_slices", n, x));
+        stmt_else(s);
+        stmt_do(s, value_call_n(s, "store_slices_with_c", n, x));
+        stmt_end(s);
+    } else
+        stmt_do(s, value_call_n(s, "store_slices", n, x));
+    stmt_end(s);
+    return ERR_OK;
+}

@@ -1,0 +1,253 @@
+/* The walk of wgmma kernels over tiles and parts of K, as statements: of clusters, then of the work-groups in
+ * them. */
+#include <string.h>
+
+#include "kernel/nvptx/hopper.h"
+
+/* ---- clusters ---- */
+
+static const WalkNames names = {.group = {"0u", "0u", "0u"},
+                                .id = "id",
+                                .tiles_m = "tiles_m",
+                                .tiles_n = "tiles_n",
+                                .batch = "size_batch",
+                                .stagger_mask = "stagger_mask",
+                                .mapping = "mapping",
+                                .mapping_chunk = "mapping_chunk",
+                                .stream_group = "group",
+                                .stream_groups = "groups",
+                                .member = "member"};
+
+static void tile_struct(Stmts *s)
+{
+    static const char *const field[] = {"wg0",  "wg1",   "wg2",  "part",      "first", "step",
+                                        "late", "count", "slot", "next_slot", "parts"};
+    stmt_struct(s, "Tile", 0);
+    for (size_t i = 0; i < sizeof field / sizeof *field; i++) stmt_var(s, "unsigned", field[i], NULL);
+    stmt_end(s);
+}
+
+/* The fields of struct Tile for one step of the walk: the tile, its part of K, and the workspace slots of the
+ * sums of the tile's parts. */
+enum { TILE_FIELDS = 11 };
+typedef struct {
+    const char *name;
+    const Expr *value;
+} TileField;
+
+static const Expr *all_tiles(ExprPool *pool, const Walk *w)
+{
+    Walk one = *w; /* the number of ids if no tile were split */
+    one.split = 1;
+    return walk_ids(pool, &one, &names);
+}
+
+static WalkStream stream_step(const Walk *w, ExprPool *pool)
+{
+    const Expr *k = expr_var(pool, "size_k", WALK_K, 0, UINT32_MAX), *tiles = all_tiles(pool, w);
+    const Expr *groups = expr_var(pool, names.stream_groups, WALK_GROUPS, 1, UINT32_MAX);
+    const WalkStreamWords words = walk_stream_words(pool, w, tiles, groups, k, expr_const(pool, 1));
+    return walk_stream(pool, w, &names, &words, tiles);
+}
+
+static void stream_fields(const Walk *w, Stmts *s, TileField out[TILE_FIELDS])
+{
+    ExprPool *pool = &s->pool;
+    WalkStream x = stream_step(w, pool);
+    stmt_let(s, "tile", x.tile);
+    WalkPlace at = walk_place(pool, w, &gpu_names_of_tile);
+    const TileField fields[TILE_FIELDS] = {{"wg0", at.wg0},
+                                           {"wg1", at.wg1},
+                                           {"wg2", at.wg2},
+                                           {"tile_part", x.part},
+                                           {"from", x.first},
+                                           {"by", expr_const(pool, 1)},
+                                           {"late", expr_const(pool, 0)},
+                                           {"n", x.count},
+                                           {"slot", x.slot},
+                                           {"next_slot", x.next_slot},
+                                           {"parts", x.parts}};
+    memcpy(out, fields, sizeof fields);
+}
+
+static void grid_fields(const Walk *w, Stmts *s, TileField out[TILE_FIELDS])
+{
+    ExprPool *pool = &s->pool;
+    WalkPlace at = walk_place(pool, w, &names);
+    WalkChunks chunks = walk_chunks(pool, w, expr_var(pool, "size_k", WALK_K, 0, UINT32_MAX), at.part);
+    const Expr *late = w->staggers ? walk_stagger(pool, w, &names, &at, chunks.whole) : expr_const(pool, 0);
+    WalkSlots slots = walk_slots(pool, w, &names, &at);
+    const TileField fields[TILE_FIELDS] = {
+        {"wg0", at.wg0},        {"wg1", at.wg1},           {"wg2", at.wg2},       {"tile_part", at.part},
+        {"from", chunks.first}, {"by", chunks.step},       {"late", late},        {"n", chunks.count},
+        {"slot", slots.slot},   {"next_slot", slots.slot}, {"parts", slots.parts}};
+    memcpy(out, fields, sizeof fields);
+}
+
+/* Prints tile_of() and tile_ids(), the walk in units of clusters. */
+static void tiles(const Walk *w, Stmts *s)
+{
+    ExprPool *pool = &s->pool;
+    TileField let[TILE_FIELDS];
+    const Value *field[TILE_FIELDS];
+    tile_struct(s);
+    stmt_function(s,
+                  (Function){.result = "Tile",
+                             .name = "tile_of",
+                             STMT_PARAMS({"unsigned", "id"}, {"unsigned", "tiles_m"}, {"unsigned", "tiles_n"},
+                                         {"unsigned", "size_batch"}, {"unsigned", "size_k"},
+                                         {"unsigned", "stagger_mask"}, {"unsigned", "member"},
+                                         {"unsigned", "group"}, {"unsigned", "groups"},
+                                         {"unsigned", "mapping"}, {"unsigned", "mapping_chunk"})});
+    if (w->stream_k)
+        stream_fields(w, s, let);
+    else
+        grid_fields(w, s, let);
+    for (int i = 0; i < TILE_FIELDS; i++) {
+        stmt_let(s, let[i].name, let[i].value);
+        field[i] = value_reg(s, let[i].name);
+    }
+    stmt_return(s, value_list_n(s, TILE_FIELDS, field));
+    stmt_end(s);
+    stmt_function(s, (Function){.result = "unsigned",
+                                .name = "tile_ids",
+                                STMT_PARAMS({"unsigned", "tiles_m"}, {"unsigned", "tiles_n"},
+                                            {"unsigned", "size_batch"}, {"unsigned", "size_k"},
+                                            {"unsigned", "group"}, {"unsigned", "groups"})});
+    const Expr *ids = walk_ids(pool, w, &names);
+    if (w->stream_k) ids = stream_step(w, pool).steps;
+    stmt_return(s, value_expr(s, ids));
+    stmt_end(s);
+    stmt_gap(s);
+}
+
+/* ---- work-groups ---- */
+
+int hopper_sharing(const GpuPlan *p) { return p->groups.cluster[0] * p->groups.cluster[1]; }
+int hopper_members(const GpuPlan *p) { return p->walk.members > 1 ? p->walk.members : 1; }
+
+const Expr *hopper_rank(const GpuPlan *p, Stmts *s)
+{
+    return expr_var(&s->pool, "rank", 0, 0, hopper_sharing(p) * hopper_members(p) - 1);
+}
+
+HopperPlace hopper_place(const GpuPlan *p, Stmts *s, const Expr *rank)
+{
+    ExprPool *pool = &s->pool;
+    const int m = p->groups.cluster[0], n = p->groups.cluster[1];
+    return (HopperPlace){.along = {expr_mod_i(pool, rank, m), expr_mod_i(pool, expr_div_i(pool, rank, m), n)},
+                         .member = expr_div_i(pool, rank, hopper_sharing(p))};
+}
+
+/* A field of a struct in memory or in registers; they count tiles, chunks and the like. */
+static const Value *field(Stmts *s, const char *of, const char *name)
+{
+    return value_field(s, value_reg(s, of), name);
+}
+
+static void walk_structs(Stmts *s)
+{
+    static const char *const tile[] = {"part",  "first", "step",      "late",
+                                       "count", "slot",  "next_slot", "parts"},
+                             *const walk[] = {"id", "step", "total", "along", "across", "group", "groups"};
+    stmt_struct(s, "WorkTile", 0);
+    for (int i = 0; i < 3; i++) stmt_var(s, "int", (const char *[]){"m", "n", "batch"}[i], NULL);
+    for (size_t i = 0; i < sizeof tile / sizeof *tile; i++) stmt_var(s, "u32", tile[i], NULL);
+    stmt_end(s);
+    stmt_struct(s, "Walk", 0);
+    for (size_t i = 0; i < sizeof walk / sizeof *walk; i++) stmt_var(s, "u32", walk[i], NULL);
+    stmt_end(s);
+}
+
+/* Prints walk_of(), walk_done() and walk_next(). Stream-K: ids count the steps of a work-group. */
+static void walk_functions(const GpuPlan *p, Stmts *s)
+{
+    ExprPool *pool = &s->pool;
+    const int cluster = hopper_sharing(p) * hopper_members(p);
+    const char *const tiles[] = {"args.tiles_m", "args.tiles_n"}, *const let[] = {"along", "across"};
+    const Value *all[2];
+    stmt_function(s, (Function){.result = "Walk", .name = "walk_of", STMT_PARAMS({"const Args &", "args"})});
+    for (int i = 0; i < 2; i++)
+        all[i] = value_expr(
+            s, stmt_let(s, let[i],
+                        expr_ceil_div(pool, gpu_size(s, tiles[i]), expr_const(pool, p->groups.cluster[i]))));
+    const Expr *group = expr_div_i(pool, gpu_size(s, "blockIdx.x"), cluster);
+    const Expr *groups = expr_div_i(pool, gpu_size(s, "gridDim.x"), cluster);
+    const Value *own = stmt_define(s, "u32", "group", value_expr(s, group));
+    const Value *n = stmt_define(s, "u32", "groups", value_expr(s, groups));
+    const Value *ids =
+        value_call(s, "tile_ids", all[0], all[1], field(s, "args", "batch"), field(s, "args", "k"), own, n);
+    const bool stream = p->walk.stream_k;
+    stmt_return(s, value_list(s, stream ? value_int(s, 0) : own, stream ? value_int(s, 1) : n, ids, all[0],
+                              all[1], own, n));
+    stmt_end(s);
+    stmt_function(s,
+                  (Function){.result = "bool", .name = "walk_done", STMT_PARAMS({"const Walk &", "walk"})});
+    stmt_return(s, value_op(s, VALUE_GE, field(s, "walk", "id"), field(s, "walk", "total")));
+    stmt_end(s);
+    stmt_function(s, (Function){.name = "walk_next", STMT_PARAMS({"Walk &", "walk"})});
+    stmt_update(s, VALUE_ADD, field(s, "walk", "id"), field(s, "walk", "step"));
+    stmt_end(s);
+}
+
+/* The first row or column of a work-group's tile, which is below 2^31. */
+static const Value *first_of(const GpuPlan *p, Stmts *s, int i, const Expr *in_cluster)
+{
+    ExprPool *pool = &s->pool;
+    const int n = p->groups.cluster[i], side = p->mt[i];
+    const Expr *wg = expr_var(pool, i ? "t.wg1" : "t.wg0", 0, 0, INT32_MAX / (n * side) - 1);
+    const Expr *tile = expr_add(pool, expr_mul_i(pool, wg, n), in_cluster);
+    return value_cast(s, "int", value_expr(s, expr_mul_i(pool, tile, side)));
+}
+
+/* Prints work_tile(), the tile of a work-group. Where there is nothing to multiply it has one chunk behind
+ * the end of K, which the copy engine fills with zeros. */
+static void work_tile(const GpuPlan *p, Stmts *s)
+{
+    static const char *const same[] = {"slot", "next_slot", "parts"};
+    const HopperPlace at = hopper_place(p, s, hopper_rank(p, s));
+    stmt_function(
+        s, (Function){.result = "WorkTile",
+                      .name = "work_tile",
+                      STMT_PARAMS({"const Walk &", "walk"}, {"const Args &", "args"}, {"u32", "rank"})});
+    const Value *group = stmt_var(s, "u32", "group", field(s, "walk", "group"));
+    const Value *groups = stmt_var(s, "u32", "groups", field(s, "walk", "groups"));
+    if (p->walk.stream_k) { /* hidden from the compiler: shares computed ahead would occupy registers */
+        stmt_call(s, "keep", group);
+        stmt_call(s, "keep", groups);
+    }
+    stmt_define(s, "Tile", "t",
+                value_call(s, "tile_of", field(s, "walk", "id"), field(s, "walk", "along"),
+                           field(s, "walk", "across"), field(s, "args", "batch"), field(s, "args", "k"),
+                           field(s, "args", "stagger_mask"), value_expr(s, at.member), group, groups,
+                           field(s, "args", "mapping"), field(s, "args", "mapping_chunk")));
+    const Value *none = value_op(s, VALUE_EQ, field(s, "t", "count"), value_int(s, 0));
+    const Value *zero = value_call(s, "g_is_zero", field(s, "args", "alpha"));
+    const Value *nothing = stmt_define(s, "bool", "nothing", value_op(s, VALUE_EITHER, none, zero));
+    const Expr *behind = expr_add_i(&s->pool, expr_div_i(&s->pool, gpu_size(s, "args.k"), p->depth_u), 1);
+    const Value *of[11] = {first_of(p, s, 0, at.along[0]),
+                           first_of(p, s, 1, at.along[1]),
+                           value_cast(s, "int", field(s, "t", "wg2")),
+                           field(s, "t", "part"),
+                           value_select(s, nothing, value_expr(s, behind), field(s, "t", "first")),
+                           field(s, "t", "step"),
+                           value_select(s, nothing, value_int(s, 0), field(s, "t", "late")),
+                           value_select(s, nothing, value_int(s, 1), field(s, "t", "count"))};
+    for (int i = 0; i < 3; i++) of[8 + i] = field(s, "t", same[i]);
+    stmt_return(s, value_list_n(s, 11, of));
+    stmt_end(s);
+}
+
+void hopper_tiles(const GpuPlan *p, Stmts *s)
+{
+    gpu_heading(s, "---- tiles of a work-group ----");
+    walk_structs(s);
+    walk_functions(p, s);
+    work_tile(p, s);
+}
+
+void hopper_walk(const GpuPlan *p, Stmts *s)
+{
+    gpu_heading(s, "---- the walk ----");
+    tiles(&p->walk, s);
+}
