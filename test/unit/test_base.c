@@ -2,6 +2,8 @@
 #include "test/support.h"
 
 #include <fcntl.h>
+#include <sha2.h>
+#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -80,6 +82,24 @@ static void test_map(void **state)
     }
     assert_null(map_get(&m, STR("key5000")));
     map_fini(&m);
+}
+
+/* Messages of all lengths around one and two blocks, and longer ones, beside libmd. */
+static void test_sha256_by_instructions(void **state)
+{
+    (void)state;
+    enum { LONGEST = 1000 };
+    char data[LONGEST];
+    unsigned char is[SHA256_BYTES], expected[SHA256_BYTES];
+    for (size_t i = 0; i < LONGEST; i++) data[i] = (char)rand();
+    for (size_t n = 0; n <= LONGEST; n += n < 200 ? 1 : 37) {
+        SHA2_CTX ctx;
+        SHA256Init(&ctx);
+        SHA256Update(&ctx, (const uint8_t *)data, n);
+        SHA256Final(expected, &ctx);
+        sha256((Str){data, n}, is);
+        assert_memory_equal(is, expected, SHA256_BYTES);
+    }
 }
 
 static void test_hash(void **state)
@@ -309,6 +329,7 @@ int main(void)
         cmocka_unit_test(test_arena_limit),
         cmocka_unit_test(test_map),
         cmocka_unit_test(test_hash),
+        cmocka_unit_test(test_sha256_by_instructions),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_write_keeps_kind),
         cmocka_unit_test(test_temporaries),

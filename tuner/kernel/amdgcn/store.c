@@ -13,6 +13,10 @@
  * FULL_BATCH_WORDS is for kernels whose accumulators fill a register file. */
 enum { BATCH_WORDS = 8, FULL_BATCH_WORDS = 4 };
 
+/* Elements of a loop over batches, which LLVM unrolls. Its limit is 16,384 instructions for all copies of a
+ * body, which has 40 to 150 an element. */
+enum { GROUP_ELEMENTS = 64 };
+
 int amdgcn_policy(const GpuPlan *p, int hint)
 {
     if (p->target->isa[0] >= 12) return hint ? 1 : 0;
@@ -56,11 +60,13 @@ static void constants(const GpuPlan *p, Stmts *s)
     const int words = amdgcn_fills_file(p) ? FULL_BATCH_WORDS : BATCH_WORDS;
     const int most = given > 0 ? given : words * 4 / bytes;
     const int batch = most > width ? most / width * width : width;
+    const int group = batch < GROUP_ELEMENTS ? GROUP_ELEMENTS / batch * batch : batch;
     const int single = given > 0 ? given : bytes <= 4 ? words / 2 : 1; /* also an offset each */
     const AmdgcnConstant c[] = {{"int", "@STORE_N", n},
                                 {"int", "@STORE_WIDTH", width},
                                 {"int", "@STORE_BATCH", batch < n ? batch : n},
                                 {"int", "@STORE_SINGLE", single < n ? single : n},
+                                {"int", "@STORE_GROUP", group},
                                 {"int", "@STORE_PARTS", p->out.parts},
                                 {"int", "@STORE_POLICY_C", amdgcn_policy(p, p->hint_c)},
                                 {"int", "@STORE_POLICY_D", amdgcn_policy(p, p->hint_d)},

@@ -1,3 +1,3 @@
 
 /* Accumulators that are not in accumulation registers need no constraint before a batch of stores. */
-template <int b, int end> g_DEV void g_acc_pin_batch(g_Acc &) {}
+g_DEV void g_acc_pin_batch(g_Acc &, int, int) {}

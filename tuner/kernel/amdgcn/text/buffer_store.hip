@@ -94,115 +94,125 @@ g_DEV void g_batch_end()
     if constexpr (g_STORE_IN_ORDER) g_keep_order();
 }
 
-/* Stores a batch of vectors of a tile inside D, from accumulator b on. with_c: beta is not 0. The loads of C of a
- * batch all precede its stores of D, because the compiler does not move loads across stores. Each batch is an
- * instance of this function with its first accumulator as a constant: LLVM does not fully unroll a loop over
- * hundreds of batches, and would then index the accumulators in scratch memory. */
-template <bool with_c, int b> g_DEV void g_inside(const g_Store &s, g_Acc &acc, unsigned tid)
+/* Stores the vectors of group `group` of a tile inside D, batch by batch. with_c: beta is not 0. The loads of C of a
+ * batch all precede its stores of D, because the compiler does not move loads across stores. Batches are a loop,
+ * because its body is optimized once and then unrolled. Groups are instances with constants: LLVM fully unrolls a loop
+ * of at most 16,384 instructions (-pragma-unroll-threshold), and would index the accumulators of a longer one in
+ * scratch memory. */
+template <bool with_c, int group> g_DEV void g_inside(const g_Store &s, g_Acc &acc, unsigned tid)
 {
-    constexpr int end = b + g_STORE_BATCH < g_STORE_N ? b + g_STORE_BATCH : g_STORE_N;
-    const unsigned id = g_opaque(tid);
-    g_acc_pin_batch<b, end>(acc);
-    g_StoreV old[g_STORE_BATCH / g_STORE_WIDTH];
-    if constexpr (with_c)
+    constexpr int until = (group + 1) * g_STORE_GROUP < g_STORE_N ? (group + 1) * g_STORE_GROUP : g_STORE_N;
+    g_UNROLL for (int b = group * g_STORE_GROUP; b < until; b += g_STORE_BATCH) {
+        const int end = b + g_STORE_BATCH < until ? b + g_STORE_BATCH : until;
+        const unsigned id = g_opaque(tid);
+        g_acc_pin_batch(acc, b, end);
+        g_StoreV old[g_STORE_BATCH / g_STORE_WIDTH];
+        if constexpr (with_c)
+            g_UNROLL for (int i = b; i < end; i += g_STORE_WIDTH) {
+                const int n = g_number(s, i);
+                old[(i - b) / g_STORE_WIDTH] =
+                    g_load_raw<g_StoreV>(s.c, g_OUT_BYTES_C(g_acc_col(id, n), g_acc_row(id, n), s.ldc));
+            }
         g_UNROLL for (int i = b; i < end; i += g_STORE_WIDTH) {
             const int n = g_number(s, i);
-            old[(i - b) / g_STORE_WIDTH] =
-                g_load_raw<g_StoreV>(s.c, g_OUT_BYTES_C(g_acc_col(id, n), g_acc_row(id, n), s.ldc));
+            g_OfRow rows[g_STORE_WIDTH];
+            g_OfCol of_col;
+            if constexpr (g_STORE_FUSED) {
+                const unsigned row = s.m0 + g_acc_row(id, n);
+                g_rows<g_STORE_WIDTH>(s.ops, row, g_rows_whole<g_STORE_WIDTH>(s.ops, row, g_STORE_WIDTH), rows);
+                g_cols<1>(s.ops, s.n0_of_tile + g_acc_col(id, n), true, &of_col);
+            }
+            g_StoreV v;
+            g_UNROLL for (int q = 0; q < g_STORE_WIDTH; q++) {
+                const g_TC x = g_scaled(s.ops, g_acc_get(acc, i + q));
+                g_TD c = {};
+                if constexpr (with_c) c = g_get_element<g_TD>(old[(i - b) / g_STORE_WIDTH], q);
+                g_set_element(v, q, g_from_c(g_combined(s.ops, x, c, with_c, rows[q], of_col)));
+            }
+            g_store_raw(v, s.d, g_OUT_BYTES_D(g_acc_col(id, n), g_acc_row(id, n), s.ldd));
         }
-    g_UNROLL for (int i = b; i < end; i += g_STORE_WIDTH) {
-        const int n = g_number(s, i);
-        g_OfRow rows[g_STORE_WIDTH];
-        g_OfCol of_col;
-        if constexpr (g_STORE_FUSED) {
-            const unsigned row = s.m0 + g_acc_row(id, n);
-            g_rows<g_STORE_WIDTH>(s.ops, row, g_rows_whole<g_STORE_WIDTH>(s.ops, row, g_STORE_WIDTH), rows);
-            g_cols<1>(s.ops, s.n0_of_tile + g_acc_col(id, n), true, &of_col);
-        }
-        g_StoreV v;
-        g_UNROLL for (int q = 0; q < g_STORE_WIDTH; q++) {
-            const g_TC x = g_scaled(s.ops, g_acc_get(acc, i + q));
-            g_TD c = {};
-            if constexpr (with_c) c = g_get_element<g_TD>(old[(i - b) / g_STORE_WIDTH], q);
-            g_set_element(v, q, g_from_c(g_combined(s.ops, x, c, with_c, rows[q], of_col)));
-        }
-        g_store_raw(v, s.d, g_OUT_BYTES_D(g_acc_col(id, n), g_acc_row(id, n), s.ldd));
+        g_batch_end();
     }
-    g_batch_end();
 }
 
-/* Stores a batch of elements of a tile that overhangs D, or whose columns are too far apart for one descriptor.
- * Elements outside get an offset past the end of every buffer, so that the range check drops them. When beta is
- * 0 the buffer of C is empty, and loads from it return 0. */
-template <int b> g_DEV void g_edge(const g_Store &s, const g_Tile &t, g_Acc &acc, unsigned tid)
+/* Stores the elements of group `group` of a tile that overhangs D, or whose columns are too far apart for one
+ * descriptor, batch by batch. Elements outside get an offset past the end of every buffer, so that the range check
+ * drops them. When beta is 0 the buffer of C is empty, and loads from it return 0. There are no branches: with `&` and
+ * values that are computed before they are selected, clang emits none that LLVM would have to remove. */
+template <int group> g_DEV void g_edge(const g_Store &s, const g_Tile &t, g_Acc &acc, unsigned tid)
 {
-    constexpr int end = b + g_STORE_SINGLE < g_STORE_N ? b + g_STORE_SINGLE : g_STORE_N;
+    constexpr int until = (group + 1) * g_STORE_GROUP < g_STORE_N ? (group + 1) * g_STORE_GROUP : g_STORE_N;
     constexpr unsigned outside = 0x80000000u;
-    const unsigned id = g_opaque(tid);
-    g_acc_pin_batch<b, end>(acc);
-    unsigned at[g_STORE_SINGLE];
-    g_TD old[g_STORE_SINGLE];
-    g_UNROLL for (int i = b; i < end; i++) {
-        const unsigned row = g_edge_row(t, g_acc_row(id, g_number(s, i)));
-        const unsigned col = g_edge_col(t, g_acc_col(id, g_number(s, i))) - s.n0;
-        const bool in = row != ~0u && col < s.wide;
-        at[i - b] = in ? g_OUT_BYTES_D(col, row - t.m0, s.ldd) : outside;
-        const unsigned from = in ? g_OUT_BYTES_C(col, row - t.m0, s.ldc) : outside;
-        if constexpr (g_STORE_READS_C) old[i - b] = g_load_raw<g_TD>(s.c, from);
-    }
-    g_UNROLL for (int i = b; i < end; i++) {
-        const g_TC x = g_scaled(s.ops, g_acc_get(acc, i));
-        g_OfRow of_row;
-        g_OfCol of_col;
-        if constexpr (g_STORE_FUSED) {
-            g_rows<1>(s.ops, g_edge_row(t, g_acc_row(id, g_number(s, i))), false, &of_row);
-            g_cols<1>(s.ops, g_edge_col(t, g_acc_col(id, g_number(s, i))), false, &of_col);
+    g_UNROLL for (int b = group * g_STORE_GROUP; b < until; b += g_STORE_SINGLE) {
+        const int end = b + g_STORE_SINGLE < until ? b + g_STORE_SINGLE : until;
+        const unsigned id = g_opaque(tid);
+        g_acc_pin_batch(acc, b, end);
+        unsigned at[g_STORE_SINGLE];
+        g_TD old[g_STORE_SINGLE];
+        g_UNROLL for (int i = b; i < end; i++) {
+            const unsigned row = g_edge_row(t, g_acc_row(id, g_number(s, i)));
+            const unsigned col = g_edge_col(t, g_acc_col(id, g_number(s, i))) - s.n0;
+            const bool in = (row != ~0u) & (col < s.wide);
+            const unsigned to = g_OUT_BYTES_D(col, row - t.m0, s.ldd);
+            at[i - b] = in ? to : outside;
+            if constexpr (g_STORE_READS_C) {
+                const unsigned from = g_OUT_BYTES_C(col, row - t.m0, s.ldc);
+                old[i - b] = g_load_raw<g_TD>(s.c, in ? from : outside);
+            }
         }
-        g_TD c = {};
-        if constexpr (g_STORE_READS_C) c = old[i - b];
-        const bool with_c = g_STORE_READS_C && (!g_STORE_SCALES_C || !g_is_zero(s.ops.beta));
-        g_store_raw(g_from_c(g_combined(s.ops, x, c, with_c, of_row, of_col)), s.d, at[i - b]);
+        g_UNROLL for (int i = b; i < end; i++) {
+            const g_TC x = g_scaled(s.ops, g_acc_get(acc, i));
+            g_OfRow of_row;
+            g_OfCol of_col;
+            if constexpr (g_STORE_FUSED) {
+                g_rows<1>(s.ops, g_edge_row(t, g_acc_row(id, g_number(s, i))), false, &of_row);
+                g_cols<1>(s.ops, g_edge_col(t, g_acc_col(id, g_number(s, i))), false, &of_col);
+            }
+            g_TD c = {};
+            if constexpr (g_STORE_READS_C) c = old[i - b];
+            const bool with_c = g_STORE_READS_C && (!g_STORE_SCALES_C || !g_is_zero(s.ops.beta));
+            g_store_raw(g_from_c(g_combined(s.ops, x, c, with_c, of_row, of_col)), s.d, at[i - b]);
+        }
+        g_batch_end();
     }
-    g_batch_end();
 }
 
-template <typename N, N... i> struct g_Batches {};
-template <bool with_c, int... i>
-g_DEV void g_all_inside(g_Batches<int, i...>, const g_Store &s, g_Acc &acc, unsigned tid)
+template <typename N, N... group> struct g_Groups {};
+typedef __make_integer_seq<g_Groups, int, (g_STORE_N + g_STORE_GROUP - 1) / g_STORE_GROUP> g_AllGroups;
+template <bool with_c, int... group>
+g_DEV void g_all_inside(g_Groups<int, group...>, const g_Store &s, g_Acc &acc, unsigned tid)
 {
-    (g_inside<with_c, i * g_STORE_BATCH>(s, acc, tid), ...);
+    (g_inside<with_c, group>(s, acc, tid), ...);
 }
-template <int... i>
-g_DEV void g_all_edge(g_Batches<int, i...>, const g_Store &s, const g_Tile &t, g_Acc &acc, unsigned tid)
+template <int... group>
+g_DEV void g_all_edge(g_Groups<int, group...>, const g_Store &s, const g_Tile &t, g_Acc &acc, unsigned tid)
 {
-    (g_edge<i * g_STORE_SINGLE>(s, t, acc, tid), ...);
+    (g_edge<group>(s, t, acc, tid), ...);
 }
 
 template <typename O> g_DEV void g_store_inside(g_Store &s, const g_Tile &t, const O &o, g_Acc &acc, unsigned tid)
 {
-    typedef __make_integer_seq<g_Batches, int, (g_STORE_N + g_STORE_BATCH - 1) / g_STORE_BATCH> Batches;
     s.d = g_out_buffer<0>(o.d, o.ldd, t, t.n0, true);
     if constexpr (g_STORE_READS_C)
         if (!g_is_zero(o.beta)) {
             s.c = g_out_buffer<1>(o.c, o.ldc, t, t.n0, true);
-            g_all_inside<true>(Batches{}, s, acc, tid);
+            g_all_inside<true>(g_AllGroups{}, s, acc, tid);
             return;
         }
-    g_all_inside<false>(Batches{}, s, acc, tid);
+    g_all_inside<false>(g_AllGroups{}, s, acc, tid);
 }
 
 /* near: all columns of a tile are within 2 GiB; otherwise the descriptor moves from column to column. */
 template <typename O>
 g_DEV void g_store_edge(g_Store &s, const g_Tile &t, const O &o, g_Acc &acc, unsigned tid, bool near)
 {
-    typedef __make_integer_seq<g_Batches, int, (g_STORE_N + g_STORE_SINGLE - 1) / g_STORE_SINGLE> Batches;
     s.wide = near ? g_STORE_COLUMNS : 1;
     const unsigned end = t.n - t.n0 < g_STORE_COLUMNS ? t.n : t.n0 + g_STORE_COLUMNS;
     g_NOUNROLL for (s.n0 = t.n0; s.n0 < end; s.n0 += s.wide) {
         s.d = g_out_buffer<0>(o.d, o.ldd, t, s.n0, true);
         if constexpr (g_STORE_READS_C) s.c = g_out_buffer<1>(o.c, o.ldc, t, s.n0, !g_is_zero(o.beta));
         if constexpr (g_STORE_SCALES) s.ops.alpha = g_opaque(o.alpha);
-        g_all_edge(Batches{}, s, t, acc, tid);
+        g_all_edge(g_AllGroups{}, s, t, acc, tid);
     }
 }
 
