@@ -370,7 +370,7 @@ static bool compiles(const char *arch, const char *suffix, const char *const *ar
         assert_ok(proc_run(&spec, UINT64_C(240000000000), &r));
         Str said = STR("");
         if (r.end != PROC_EXITED || r.code != 0) {
-            assert_ok(file_read(&a, log.s, 4000, &said));
+            assert_ok(file_read(&a, log.s, 1 << 20, &said));
             fail_msg("%s: %s: %.*s", argv[0], arch, STR_ARG(said));
         }
         buf_fini(&text);

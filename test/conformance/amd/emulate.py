@@ -217,7 +217,7 @@ class Machine:
             there = x in 'ab' and alpha != 0 or x == 'c' and beta != 0
             data[x] = Matrix(t, rng, rows, cols, launch[x][1], stride, batches, there)
             if there or x == 'd' or x == 'c' and same:
-                raw = in_words(data[x].raw, front) if x == 'd' or same else data[x].raw.tobytes()
+                raw = in_words(data[x].raw, front) if x == 'd' or x == 'c' and same else data[x].raw.tobytes()
                 buffers[x] = self.emu.Buffer(raw, end_aligned=True, name=x, writable=x == 'd')
         for x in 'abc':
             address[SLOTS.index(x)] = 0

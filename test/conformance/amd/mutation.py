@@ -66,7 +66,7 @@ NAMED = [
     ('valu', 'alpha and beta change places', r'o\.alpha = g_from_s\(alpha\);([\s\S]*?)o\.beta = g_from_s\(beta\);',
      r'o.alpha = g_from_s(beta);\1o.beta = g_from_s(alpha);'),
     ('pointers', 'one column too many', r't\.n0 \+ r < t\.n \? t\.n0 \+ r : ~0u', 't.n0 + r <= t.n ? t.n0 + r : ~0u'),
-    ('valu', 'one row too many', r't\.m0 \+ r < t\.m \? t\.m0 \+ r : ~0u', 't.m0 + r <= t.m ? t.m0 + r : ~0u'),
+    ('valu', 'one row too many', r'\(at < t\.m\)', '(at <= t.m)'),
     ('valu', 'no barrier', r'asm volatile\("s_waitcnt lgkmcnt\(0\)\\n\\ts_barrier"', 'asm volatile("s_waitcnt lgkmcnt(0)"'),
     ('mfma', 'no wait before the barrier', r's_waitcnt lgkmcnt\(0\)\\n\\ts_barrier', 's_barrier'),
     ('mfma', 'C is read as D lies', r'\bo\.ldc = ldc;', 'o.ldc = ldd;'),

@@ -73,7 +73,7 @@ static void edge(const GpuPlan *p, Stmts *s, int i)
         begins = value_op(s, VALUE_GE, at, vector);
     }
     const Value *inside = value_op(s, VALUE_LT, at, value_expr(s, x.size));
-    if (begins) inside = value_op(s, VALUE_AND, begins, inside);
+    if (begins) inside = stmt_define(s, "bool", "inside", value_op(s, VALUE_AND, begins, inside));
     stmt_return(s, value_select(s, inside, at, value_literal(s, "~0u")));
     stmt_end(s);
 }
