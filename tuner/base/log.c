@@ -99,17 +99,19 @@ void progress_init(Progress *p, const char *step, uint64_t total, uint64_t alrea
     p->terminal = isatty(STDERR_FILENO) && !(kind && strcmp(kind, "dumb") == 0);
 }
 
-/* "0:42", "1:02:03"; a range where the ends differ by more than a tenth. */
+/* "0:42", "1:02:03"; a range where the ends differ by more than a tenth, and its lower end alone where they
+ * are so far apart that the upper one says nothing. */
 static void range_print(double lo, double hi, Buf *out)
 {
+    const double FAR = 20;
     unsigned long s[2] = {(unsigned long)(lo + 0.5), (unsigned long)ceil(hi)};
-    bool one = s[0] >= s[1] || (hi - lo) <= 0.1 * hi;
-    for (int i = one ? 1 : 0; i < 2; i++) {
+    const bool one = s[0] >= s[1] || (hi - lo) <= 0.1 * hi, open = hi > FAR * fmax(lo, 1);
+    for (int i = one ? 1 : 0; i < (open ? 1 : 2); i++) {
         if (s[i] >= 3600)
             buf_printf(out, "%lu:%02lu:%02lu", s[i] / 3600, s[i] / 60 % 60, s[i] % 60);
         else
             buf_printf(out, "%lu:%02lu", s[i] / 60, s[i] % 60);
-        if (i == 0) buf_putc(out, '-');
+        if (i == 0) buf_puts(out, open ? " or more" : "-");
     }
 }
 
