@@ -176,8 +176,6 @@ struct DeviceApi {
 
 extern const DeviceApi device_host, device_sim, device_hip, device_cuda;
 
-/* By number, in order of preference; NULL after the last one. */
-const DeviceApi *device_api_at(size_t i);
 /* "host", "sim", "hip", "cuda"; NULL when unknown. */
 const DeviceApi *device_api_find(Str name);
 /* Returns ERR_INPUT with the message that no kind has this name. */

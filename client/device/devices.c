@@ -4,8 +4,6 @@
 static const DeviceApi *const kinds[] = {&device_host, &device_sim, &device_hip, &device_cuda};
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
-const DeviceApi *device_api_at(size_t i) { return i < N_KINDS ? kinds[i] : NULL; }
-
 const DeviceApi *device_api_find(Str name)
 {
     for (size_t i = 0; i < N_KINDS; i++)

@@ -60,7 +60,6 @@ Err gpu_driver(const GpuKind *kind, const GpuDriver **out)
 
 const char *gpu_kind_name(const GpuKind *kind) { return kind->name; }
 const GpuKind *gpu_kind(const Gpu *g) { return g->driver->kind; }
-int gpu_index(const Gpu *g) { return g->index; }
 
 /* ---- errors ---- */
 

@@ -58,7 +58,6 @@ typedef struct {
 
 const char *gpu_kind_name(const GpuKind *kind); /* "cuda", "hip" */
 const GpuKind *gpu_kind(const Gpu *g);
-int gpu_index(const Gpu *g);
 /* ERR_NO_DEVICE with the reason: no library, no driver, no device. Initialises the driver in this process. */
 Err gpu_count(const GpuKind *kind, int *n);
 /* Opens a device and makes its context current in this thread; *saved (saved may be NULL) is the previous

@@ -324,14 +324,6 @@ Err blocks_new(WorkerContext *r, Blocks **out)
     return block_timer_init(&b->timer);
 }
 
-void blocks_free(Blocks *b)
-{
-    if (!b) return;
-    blocks_clear(b);
-    block_timer_fini(&b->timer);
-    free(b);
-}
-
 /* ---- requests ---- */
 
 static Err serve_look(Blocks *b, WorkMessage *end)

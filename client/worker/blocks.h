@@ -9,7 +9,6 @@
 typedef struct Blocks Blocks;
 
 Err blocks_new(WorkerContext *r, Blocks **out);
-void blocks_free(Blocks *b);
 /* Frees everything that belongs to the problem; call before its tensors are freed. */
 void blocks_clear(Blocks *b);
 /* Serves DO_LOOK, DO_BLOCK and DO_FRESH: sends their messages and fills in the last one, end. */

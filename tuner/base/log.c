@@ -27,7 +27,6 @@ void log_set_level(int level) { logger.level = level; }
 
 int log_level(void) { return logger.level; }
 
-const char *log_program(void) { return logger.program; }
 
 static void say(const char *kind, const char *fmt, va_list ap)
 {

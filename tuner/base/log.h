@@ -15,7 +15,6 @@ enum { LOG_QUIET = 0, LOG_NORMAL = 1, LOG_VERBOSE = 2, LOG_DEBUG = 3 };
 void log_init(const char *program, int level);
 void log_set_level(int level);
 int log_level(void);
-const char *log_program(void);
 
 /* Prints 'program: text'; returns code, so that a program can 'return error(ERR_INPUT, ...)'. */
 Err error(Err code, const char *fmt, ...) PRINTF_LIKE(2, 3);

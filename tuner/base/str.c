@@ -208,16 +208,6 @@ void buf_printf(Buf *b, const char *fmt, ...)
     va_end(ap);
 }
 
-void buf_line(Buf *b, int indent, const char *fmt, ...)
-{
-    va_list ap;
-    buf_printf(b, "%*s", indent * 4, "");
-    va_start(ap, fmt);
-    buf_vprintf(b, fmt, ap);
-    va_end(ap);
-    buf_putc(b, '\n');
-}
-
 const char *buf_cstr(Buf *b)
 {
     if (!b->s || b->failed) return "";

@@ -60,8 +60,6 @@ void buf_putc(Buf *b, char c);
 void buf_i64(Buf *b, int64_t v);
 void buf_printf(Buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void buf_vprintf(Buf *b, const char *fmt, va_list ap) PRINTF_LIKE(2, 0);
-/* A line of emitted text: indent levels of four blanks, then the text and a line end. */
-void buf_line(Buf *b, int indent, const char *fmt, ...) PRINTF_LIKE(3, 4);
 const char *buf_cstr(Buf *b); /* "" when empty or failed */
 Str buf_view(const Buf *b);
 Err buf_check(const Buf *b);

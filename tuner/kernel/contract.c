@@ -235,14 +235,6 @@ int32_t contract_run_index(const Indices *x, int t, int coord)
     return l->n ? l->v[0] : -1;
 }
 
-const Expr *contract_run(const Indices *x, int t, const ContractNames *names, int coord, const Expr *at)
-{
-    ExprPool *p = &names->s->pool;
-    const IndexGroup g = contract_side(t, coord);
-    if (!x->group[g].n) return expr_const(p, 1);
-    return expr_sub(p, size_of(p, names, x->group[g].v[0]), digit(p, x, g, names, at, x->group[g].v[0]));
-}
-
 const Expr *contract_index_step(const Indices *x, int t, const ContractNames *names, int32_t index)
 {
     ExprPool *p = &names->s->pool;

@@ -46,10 +46,9 @@ const Expr *contract_pad_position(const Indices *x, int t, const ContractNames *
                                   const Expr *at);
 const Expr *contract_pad_start(const Indices *x, int t, const ContractNames *names, int pad);
 const Expr *contract_pad_edge(const Indices *x, int t, const ContractNames *names, int pad);
-/* Runs of a coordinate: neighbours that differ in its fastest index alone. That index (-1: none), how many
- * elements of the run begin at `at`, and the elements in memory from one to the next. */
+/* Runs of a coordinate: neighbours that differ in its fastest index alone. That index (-1: none), and the
+ * elements in memory from one to the next. */
 int32_t contract_run_index(const Indices *x, int t, int coord);
-const Expr *contract_run(const Indices *x, int t, const ContractNames *names, int coord, const Expr *at);
 const Expr *contract_run_step(const Indices *x, int t, const ContractNames *names, int coord);
 /* Do runs of a coordinate lie in memory without gaps, where the tensor's first stride is 1, and none of them
  * partly in the zero padding? */

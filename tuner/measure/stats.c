@@ -246,9 +246,3 @@ StopReason stats_stop(const StopRule *rule, double *x, size_t n, uint64_t spent_
     if (rule->budget_ns && spent_ns >= rule->budget_ns) return STOP_BUDGET;
     return STOP_NOT_YET;
 }
-
-const char *stats_stop_name(StopReason r)
-{
-    static const char *const name[] = {"not yet", "precise", "max samples", "budget"};
-    return name[r];
-}

@@ -63,7 +63,6 @@ typedef enum { STOP_NOT_YET, STOP_PRECISE, STOP_MAX_SAMPLES, STOP_BUDGET } StopR
 
 /* x: the samples so far (sorted in place); spent_ns: the time that they took. */
 StopReason stats_stop(const StopRule *rule, double *x, size_t n, uint64_t spent_ns, Summary *out);
-const char *stats_stop_name(StopReason r);
 
 /* P(X <= k) for X binomial(n, 1/2). */
 double stats_binomial_half(size_t n, size_t k);

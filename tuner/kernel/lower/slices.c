@@ -261,7 +261,9 @@ static Err checked(const Stmts *s, const Slices *of, bool derives)
     t->of = of, t->derives = derives;
     t->trace.e = trace_init(&t->trace, &rules, s);
     const Stmt *f = trace_function(&t->trace, of->function);
-    if (!f || of->n_buffers > BUFFERS_MAX) REFUSE(&t->trace, "there is no function %s", of->function);
+    if (!f) REFUSE(&t->trace, "there is no function %s", of->function);
+    if (of->n_buffers > BUFFERS_MAX)
+        REFUSE(&t->trace, "%d buffers of slices, at most %d are followed", of->n_buffers, BUFFERS_MAX);
     /* a wait that is reached again may get a smaller number: what it covered before it still covers */
     const int meetings = t->trace.e ? 0 : run_thread(t, f, 0);
     if (!t->trace.e) every_wait(t, f->body);
