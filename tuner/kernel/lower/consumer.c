@@ -11,7 +11,12 @@ static bool field(Trace *run, Str of, Thing x, const char *name, Thing *is)
 {
     Consumer *r = consumer(run);
     *is = nothing;
-    if (x.kind == THING_TILE) return same_name(name, r->c->count) && (*is = thing_number(x.number), true);
+    if (x.kind == THING_TILE) {
+        if (!same_name(name, r->c->count)) return false;
+        if (x.number < 0) REFUSE(run, "a warp group multiplies a tile behind the end of the walk");
+        *is = thing_number(x.number);
+        return true;
+    }
     if (!str_eq_c(of, r->c->cursor)) return false;
     if (same_name(name, "stage")) *is = thing_number(consumer_stage(r, r->at));
     if (same_name(name, "phase")) *is = thing_number(consumer_parity(r, r->at));
@@ -41,8 +46,8 @@ static bool call(Trace *run, const Value *v, Thing *is)
     } else if (is_named(v, c->next)) {
         r->tile++;
     } else if (is_named(v, c->take)) {
-        if (r->tile >= r->walk->n) REFUSE(run, "a warp group takes a tile behind the end of the walk");
-        *is = (Thing){.kind = THING_TILE, .number = run->e ? 0 : r->walk->chunks[r->tile]};
+        /* one behind the end may be taken, but not multiplied */
+        *is = (Thing){.kind = THING_TILE, .number = r->tile < r->walk->n ? r->walk->chunks[r->tile] : -1};
     } else if (is_named(v, c->meet)) {
         r->meetings++;
     } else if (is_named(v, c->turn_wait) || is_named(v, c->turn_give)) {

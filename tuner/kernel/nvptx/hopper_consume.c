@@ -136,23 +136,34 @@ static void one_tile(const Tiles *t)
 {
     Stmts *s = t->s;
     const Value *acc = reg(t, "acc"), *of_tile = reg(t, "of_tile"), *p = reg(t, "p");
-    const Value *wg = reg(t, "wg"), *thread = reg(t, "thread");
-    take_tile(t, "p");
+    const Value *wg = reg(t, "wg"), *thread = reg(t, "thread"), *rank = reg(t, "rank");
+    const bool pingpong = t->p->groups.pingpong;
+    if (pingpong) take_tile(t, "p");
     stmt_var(s, "g_Ops", "of_tile", reg(t, "ops"));
     stmt_call(s, "g_find_bias", of_tile, value_field(s, p, "batch"));
     stmt_if(s, reg(t, "VECTORS_EARLY"));
     stmt_call(s, "vectors.load", of_tile, p, wg, thread);
     stmt_end(s);
     /* without this wait the parity of a stage could be that of an earlier tile's phase */
-    if (t->p->groups.pingpong) stmt_call(s, "pingpong_wait", wg);
-    stmt_call(s, "accumulate", acc, reg(t, "shared"), reg(t, "ring"), value_field(s, p, "count"),
-              reg(t, "x_offset"), reg(t, "rank"), wg, thread);
+    const Value *shared = reg(t, "shared"), *ring = reg(t, "ring"), *x = reg(t, "x_offset");
+    const Value *chunks = value_field(s, p, "count");
+    if (pingpong) {
+        stmt_call(s, "pingpong_wait", wg);
+        stmt_call(s, "accumulate", acc, shared, ring, chunks, x, rank, wg, thread);
+    } else {
+        stmt_define(s, "WorkTile", "next",
+                    value_call(s, "accumulate", acc, shared, ring, chunks, x, rank, wg, thread, reg(t, "walk"),
+                               reg(t, "args")));
+    }
     join_parts(t);
     stmt_if(s, reg(t, "stores"));
     stmt_call(s, "store_tile", acc, reg(t, "args"), of_tile, reg(t, "vectors"), reg(t, "map_c"),
               reg(t, "map_d"), reg(t, "shared"), p, wg, thread, reg(t, "phases"));
     stmt_end(s);
-    next_tile(t);
+    if (pingpong)
+        next_tile(t);
+    else
+        stmt_set(s, p, reg(t, "next"));
 }
 
 static void consume(const Tiles *t)
@@ -174,6 +185,9 @@ static void consume(const Tiles *t)
     stmt_var(s, "Walk", "walk", value_call(s, "walk_of", reg(t, "args")));
     stmt_call(s, "g_load_numbers", reg(t, "ops"));
     skip_tile(t, true);
+    if (!t->p->groups.pingpong)
+        stmt_var(s, "WorkTile", "p",
+                 value_call(s, "work_tile", reg(t, "walk"), reg(t, "args"), reg(t, "rank")));
     stmt_loop(s, (Loop){.condition = has_tile(t)});
     one_tile(t);
     skip_tile(t, false);

@@ -131,25 +131,51 @@ static void give_turn(const Consume *c)
         stmt_call(c->s, "pingpong_arrive", value_op(c->s, VALUE_SUB, value_int(c->s, 1), reg(c, "wg")));
 }
 
+/* Takes the next tile while the last products are under way, so that its divisions cost no time: keep() holds
+ * the compiler from computing it later. In ping-pong the other warp group multiplies meanwhile in any case. */
+static void take_next(const Consume *c)
+{
+    static const char *const place[] = {"m", "n", "batch"};
+    Stmts *s = c->s;
+    if (c->p->groups.pingpong) return;
+    stmt_call(s, "walk_next", reg(c, "walk"));
+    const Value *next = stmt_var(
+        s, "WorkTile", "next", value_call(s, "work_tile", reg(c, "walk"), reg(c, "args"), reg(c, "rank")));
+    for (int i = 0; i < 3; i++) stmt_call(s, "keep", value_field(s, next, place[i]));
+}
+
+static void end_accumulate(const Consume *c)
+{
+    if (!c->p->groups.pingpong) stmt_return(c->s, reg(c, "next"));
+    stmt_end(c->s);
+}
+
 /* Behind the last chunk: all products are complete, and the last stage is released. fragments: registers of
  * X that they may have used; or NULL. */
 static void close_accumulate(const Consume *c, const char *fragments)
 {
     give_turn(c);
+    take_next(c);
     await(c, "acc");
     if (fragments) keep(c, fragments);
     keep(c, "acc");
     release(c, "last");
-    stmt_end(c->s);
+    end_accumulate(c);
 }
 
-/* Opens accumulate(). Returns the number of chunks. */
+/* Opens accumulate(), which adds up a tile's products and, but for ping-pong, returns the next tile. Returns
+ * the number of chunks. */
 static const Expr *open_accumulate(const Consume *c)
 {
-    stmt_function(c->s, (Function){.name = "accumulate",
-                                   STMT_PARAMS({"Sums &", "acc"}, {"const Shared &", "shared"},
-                                               {"Ring &", "ring"}, {"u32", "chunks"}, {"u32", "x_offset"},
-                                               {"u32", "rank"}, {"int", "wg"}, {"int", "thread"})});
+    Function f = {.name = "accumulate",
+                  STMT_PARAMS({"Sums &", "acc"}, {"const Shared &", "shared"}, {"Ring &", "ring"},
+                              {"u32", "chunks"}, {"u32", "x_offset"}, {"u32", "rank"}, {"int", "wg"},
+                              {"int", "thread"}, {"Walk &", "walk"}, {"const Args &", "args"})};
+    if (c->p->groups.pingpong)
+        f.n_params -= 2;
+    else
+        f.result = "WorkTile";
+    stmt_function(c->s, f);
     return expr_var(&c->s->pool, "chunks", 0, 1, INT32_MAX);
 }
 
@@ -290,7 +316,8 @@ static void accumulate_promoted(const Consume *c)
     else
         accumulate_in_one_set(c, chunks);
     give_turn(c);
-    stmt_end(s);
+    take_next(c);
+    end_accumulate(c);
 }
 
 /* ---- X from registers ----

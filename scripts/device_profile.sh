@@ -1,0 +1,69 @@
+#!/bin/sh
+# device_profile.sh OUT LIBRARY [M,N,K...]: the profiler's picture of the kernel that LIBRARY (half precision, NN) chooses for a size,
+# beside that of the fastest kernel of cuBLAS: time, share of the tensor pipe's cycles, bytes of the last-level cache and of DRAM,
+# active warps, and the three reasons for which warps waited most. ncu leaves the clocks alone. Needs ncu with access to counters.
+# Writes OUT/profile.csv (a row of each kernel that ncu saw) and prints OUT/profile.txt. Without sizes:
+# 1024^3, 4096^3, 8192^3, 128x4096x4096 and 512x512x16384.
+# Environment: BENCH (build/bin/tuner-bench), NCU, LIMIT (seconds of a size, 60), CHIP (gh100: whose metrics are asked for).
+set -e
+[ $# -ge 2 ] || { echo "usage: device_profile.sh OUT LIBRARY [M,N,K...]" >&2; exit 2; }
+root=$(cd "$(dirname "$0")/.." && pwd)
+out=$1 library=$2
+shift 2
+[ $# -gt 0 ] || set -- 1024,1024,1024 4096,4096,4096 8192,8192,8192 128,4096,4096 512,512,16384
+bin=$root/build/bin; [ -d "$bin" ] || bin=${root%/share/tuner}/bin # installed
+bench=${BENCH:-$bin/tuner-bench}
+PATH=$PATH:/usr/local/cuda/bin
+ncu=${NCU:-$(command -v ncu || true)}
+[ -x "$bench" ] || { echo "device_profile.sh: there is no '$bench'" >&2; exit 2; }
+[ -n "$ncu" ] || { echo "device_profile.sh: there is no ncu" >&2; exit 2; }
+mkdir -p "$out"
+"$ncu" --query-metrics --chip "${CHIP:-gh100}" 2>/dev/null | awk '{ print $1 }' >"$out/metrics.known"
+known() { grep -q "^$1\$" "$out/metrics.known"; }
+metrics=gpu__time_duration.sum
+for m in sm__inst_executed_pipe_tensor sm__pipe_tensor_cycles_active sm__pipe_tensor_op_hmma_cycles_active sm__pipe_tensor_op_gmma_cycles_active \
+  sm__pipe_shared_cycles_active sm__inst_executed_pipe_tensor_op_gmma sm__inst_executed_pipe_tensor_op_hmma; do
+  if known "$m"; then metrics=$metrics,$m.avg.pct_of_peak_sustained_elapsed; fi
+done
+for m in dram__bytes_read dram__bytes_write lts__t_bytes; do
+  if known "$m"; then metrics=$metrics,$m.sum; fi
+done
+metrics=$metrics,sm__warps_active.avg.per_cycle_active
+for m in $(grep '^smsp__average_warps_issue_stalled_.*_per_issue_active$' "$out/metrics.known" | grep -v not_issued || true); do metrics=$metrics,$m.ratio; done
+: >"$out/profile.csv"
+for size in "$@"; do
+  echo "$size" | awk -F, '{ printf "- {rocblas_function: rocblas_gemm_ex, transA: N, transB: N, a_type: f16_r, b_type: f16_r, c_type: f16_r, d_type: f16_r, " \
+    "compute_type: f32_r, M: %d, N: %d, K: %d, lda: %d, ldb: %d, ldc: %d, ldd: %d, alpha: 1, beta: 0}\n", $1, $2, $3, $1, $3, $1, $1 }' >"$out/size.yaml"
+  timeout "${LIMIT:-60}" "$ncu" --clock-control none --csv --page raw --print-units base --launch-count 80 --metrics "$metrics" \
+    --kernel-name 'regex:^(Cijk|nvjet|sm90|sm80|cutlass|void cutlass|void gemm|splitK|void splitK)' \
+    "$bench" --compare "$library" "$library" --peer cublas -i 6 "$out/size.yaml" >"$out/ncu.txt" 2>&1 || tail -2 "$out/ncu.txt"
+  sed -n '/^"ID"/,$p' "$out/ncu.txt" | grep '^"' | sed "s/^/\"$size\",/" >>"$out/profile.csv" || true
+done
+python3 - "$out/profile.csv" <<'PYTHON' | tee "$out/profile.txt"
+import csv, sys
+
+rows, head, best = list(csv.reader(open(sys.argv[1]))), None, {}
+for row in rows:
+    if len(row) > 1 and row[1] == "ID":
+        head = row
+    elif head and len(row) == len(head) and row[1].isdigit():
+        cell = dict(zip(head[1:], row[1:]))
+        name = cell["Kernel Name"]
+        time = float(cell["gpu__time_duration.sum"] or 0)
+        key = (row[0], "tuner" if name.startswith("Cijk") else "cuBLAS")
+        if time > 0 and (key not in best or time < best[key][0]):
+            best[key] = (time, name, cell)
+for (size, side), (time, name, cell) in best.items():
+    number = {k: float(v) for k, v in cell.items() if v and v.replace(".", "", 1).isdigit()}
+    text = f"{size} {side}: {time / 1000:.1f} us"
+    for k, v in number.items():
+        if "tensor" in k:
+            text += f", {k.split('.')[0]} {v:.0f} %"
+        elif "bytes" in k:
+            text += f", {k.split('.')[0]} {v / 1048576:.0f} MiB"
+    text += f", {number.get('sm__warps_active.avg.per_cycle_active', 0):.1f} warps"
+    stalls = sorted(((v, k) for k, v in number.items() if "stalled" in k), reverse=True)[:3]
+    text += "; waits: " + ", ".join(f"{k.split('stalled_')[1].split('_per_issue')[0]} {v:.1f}" for v, k in stalls)
+    print(text)
+    print("    " + name[:200])
+PYTHON
