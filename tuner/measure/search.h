@@ -62,6 +62,7 @@ typedef struct {
     const struct SearchFirst *first; /* pairs that the first batch begins with: known to be good elsewhere */
     size_t n_first;
     uint64_t seed;           /* of the random ones */
+    bool graphs;             /* short kernels are timed in graphs (GPUs) */
     Err (*check)(void *ctx); /* called now and then; an error ends the work; may be NULL */
     void *check_ctx;
 } SearchOptions;

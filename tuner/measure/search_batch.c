@@ -8,6 +8,7 @@
 #include "measure/search_gain.h"
 #include "measure/search_work.h"
 #include "problem/model.h"
+#include "problem/problem.h"
 
 /* CANDIDATES of a batch, at most, and numbers that are kept of them. */
 enum { CANDIDATES = 9000, NUMBERS = 1 << 24 };
@@ -28,9 +29,11 @@ typedef struct {
     const SearchBatch *in_flight; /* may be NULL */
     GainPairs flight;             /* the same, by the candidates of this batch */
     Map seen;                     /* kernels, by hash */
+    Map twins;                    /* the first candidate of those that differ in their order alone */
     size_t max;
     VEC(int64_t) permutation;
-    VEC(uint64_t) kernel;
+    VEC(uint64_t) kernel; /* its twins */
+    VEC(uint32_t) first;  /* of its twins */
     VEC(uint64_t) family;
     VEC(int32_t) class;
     VEC(double) worth;
@@ -60,10 +63,14 @@ static Err offer(Batch *b, int64_t permutation, double worth)
     if (known && s->known.v[*known].failed) return ERR_OK;
     if (!s->o.model.kernel(s->o.model.ctx, &solution)) return ERR_OK;
     *at = (int64_t)b->permutation.n;
+    const uint64_t twins = search_twins(&solution);
+    int64_t *first = map_put(&b->twins, (Str){(const char *)&twins, sizeof twins}, &added);
+    if (!first) FAIL(ERR_FAILED, "out of memory for %zu candidates", b->seen.n);
+    if (added) *first = *at;
     const int class = s->o.model.class ? s->o.model.class(s->o.model.ctx) : 0;
     if (!VEC_PUSH(&b->permutation, permutation) || !VEC_PUSH(&b->class, (int32_t) class) ||
-        !VEC_PUSH(&b->kernel, hash.lo) || !VEC_PUSH(&b->family, search_family(&solution)) ||
-        !VEC_PUSH(&b->worth, worth))
+        !VEC_PUSH(&b->kernel, twins) || !VEC_PUSH(&b->first, (uint32_t)*first) ||
+        !VEC_PUSH(&b->family, search_family(&solution)) || !VEC_PUSH(&b->worth, worth))
         FAIL(ERR_FAILED, "out of memory for %zu candidates", b->permutation.n);
     return ERR_OK;
 }
@@ -125,7 +132,15 @@ static double own_error(Batch *b, uint32_t c, size_t *n)
     return sum / ((double)*n + 1 / KERNEL_OVER_PAIR);
 }
 
-/* Fills in what is expected of a candidate on all sizes. */
+/* Whether kernels that differ in their order alone differ on a size. */
+static bool order_counts(const Search *s, const Solution *x, size_t z)
+{
+    const double m = (double)size_m(s->o.pt, &s->o.size[z]), n = (double)size_n(s->o.pt, &s->o.size[z]);
+    return search_order_counts(x, m, n);
+}
+
+/* Fills in what is expected of a candidate on all sizes; of twins, where these do not differ, of the first
+ * of them. */
 static Err expect(Batch *b, size_t i)
 {
     Search *s = b->s;
@@ -147,6 +162,7 @@ static Err expect(Batch *b, size_t i)
     const double part = n_own ? PAIR_PART + (1 - PAIR_PART) / (1 + (double)n_own * KERNEL_OVER_PAIR) : 1;
     for (uint32_t z = 0; z < s->o.n_sizes; z++) {
         if (known && search_value(s, (uint32_t)*known, z) != 0) continue;
+        if (b->first.v[i] != i && !order_counts(s, &solution, z)) continue;
         const double seconds = s->o.model.seconds(s->o.model.ctx, z);
         if (!(seconds > 0)) continue;
         mean[z] = (float)(log(seconds) + own + search_error(s, b->choice, &traits, z, &sd));
@@ -294,6 +310,7 @@ static Err batch_make(Batch *b, const SearchQuota *q, SearchBatch *out)
                    .n_flight = b->flight.n,
                    .size_s = b->size_s,
                    .pair_s = b->pair_s,
+                   .round_s = search_cost_client(),
                    .has_none = b->has_none,
                    .waited = b->s->waited,
                    .least_of_size = LEAST_OF_SIZE,
@@ -316,11 +333,14 @@ Err search_batch(Search *s, const SearchQuota *q, const SearchBatch *flight, Sea
     TRY_ALLOC(b.choice);
     if (b.max > CANDIDATES) b.max = CANDIDATES;
     map_init(&b.seen);
+    map_init(&b.twins);
     Err e = batch_make(&b, q, out);
     map_fini(&b.seen);
+    map_fini(&b.twins);
     VEC_FINI(&b.flight);
     VEC_FINI(&b.permutation);
     VEC_FINI(&b.kernel);
+    VEC_FINI(&b.first);
     VEC_FINI(&b.family);
     VEC_FINI(&b.class);
     VEC_FINI(&b.worth);

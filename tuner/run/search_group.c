@@ -157,6 +157,7 @@ Err search_group_init(SearchGroup *x, Run *r, Group *g)
                        .size = g->size,
                        .n_sizes = g->n_sizes - g->n_held_out, /* a search does not see held-out sizes */
                        .seed = 1,
+                       .graphs = target_family(r->target)->is_gpu,
                        .check = check,
                        .check_ctx = r};
     TRY(search_weights(&r->arena, o.pt, o.size, o.n_sizes, &o.weight));
