@@ -66,6 +66,7 @@ typedef struct {
     double compile_s, scale, spent_predicted, spent_measured;
     bool overlaps;
     SearchBatch batch, next, after;
+    uint32_t *order, *next_order, *after_order; /* in which the sizes of each are measured */
     size_t n_kernels_next, n_compiled;
     SimOutcome *out;
     size_t *n, *to_99, n_rounds;
@@ -103,13 +104,14 @@ static inline double sim_pair_seconds(const SimSetup *x, size_t z)
            (x->best[z] < SIM_GRAPH_BELOW_S ? SIM_GRAPH_S * graph : 0);
 }
 
-/* Seconds of measuring a batch until a size is measured; z n_sizes: all of them. */
+/* Seconds of measuring a batch until the turn of a size; last n_sizes: until its end. */
 static inline double sim_seconds_until(const Sim *r, size_t last)
 {
     const SimSetup *x = r->x;
     double s = r->batch.n ? SIM_FIRST_S : 0;
-    for (size_t z = 0; z < x->n_sizes && z <= last; z++) {
+    for (size_t k = 0; k < x->n_sizes && r->order[k] != last; k++) {
         size_t n = 0;
+        const size_t z = r->order[k];
         for (size_t i = 0; i < r->batch.n; i++) n += r->batch.v[i].size == z;
         if (n)
             s += SIM_SIZE_S + SIM_ELEMENT_S * sim_elements(x, z, true) + (double)n * sim_pair_seconds(x, z);
@@ -129,7 +131,7 @@ static inline void sim_measure(Sim *r)
         const size_t z = p->size;
         if (p->again || !pool_get(&x->pool, r->s.known.v[p->candidate].permutation, &solution, &hash))
             continue;
-        if (r->n_rounds && r->budget > 0 && z && r->begun + sim_seconds_until(r, z - 1) > r->budget) continue;
+        if (r->n_rounds && r->budget > 0 && r->begun + sim_seconds_until(r, z) > r->budget) continue;
         const double t = x->seconds(x->ctx, &solution, hash, z);
         r->n[z]++;
         if (t > 0) r->out->reached[z] = fmax(r->out->reached[z], x->best[z] / t);
@@ -139,7 +141,8 @@ static inline void sim_measure(Sim *r)
 }
 
 /* Chooses a batch. *ready: when it is chosen and compiled. */
-static inline Err sim_choose(Sim *r, const SearchBatch *flight, SearchBatch *out, double *ready)
+static inline Err sim_choose(Sim *r, const SearchBatch *flight, SearchBatch *out, uint32_t *order,
+                             double *ready)
 {
     const double pending_s = search_cost_batch(&r->s, flight) * r->scale;
     const SearchQuota q = search_quota(&(SearchTime){.budget_s = r->budget,
@@ -156,6 +159,7 @@ static inline Err sim_choose(Sim *r, const SearchBatch *flight, SearchBatch *out
     const double self = sim_processor_seconds(RUSAGE_SELF), children = sim_processor_seconds(RUSAGE_CHILDREN);
     out->n = 0;
     if (q.per_size) TRY(search_next(&r->s, &q, flight, out));
+    TRY(search_order(&r->s, out, order));
     const double thought = sim_thought(self, children);
     const double n = (double)(r->s.known.n - known), cores = r->overlaps ? SIM_CORES - 1 : SIM_CORES;
     r->thought += thought;
@@ -168,9 +172,9 @@ static inline Err sim_choose(Sim *r, const SearchBatch *flight, SearchBatch *out
 static inline Err sim_choose_both(Sim *r)
 {
     const SearchBatch none = {0};
-    if (!r->next.n) TRY(sim_choose(r, &none, &r->next, &r->next_built));
+    if (!r->next.n) TRY(sim_choose(r, &none, &r->next, r->next_order, &r->next_built));
     r->after_built = r->next_built;
-    if (r->next.n && r->overlaps) TRY(sim_choose(r, &r->next, &r->after, &r->after_built));
+    if (r->next.n && r->overlaps) TRY(sim_choose(r, &r->next, &r->after, r->after_order, &r->after_built));
     return ERR_OK;
 }
 
@@ -191,7 +195,9 @@ static inline Err sim_rounds(Sim *r)
     TRY(sim_choose_both(r));
     while (r->next.n && (r->n_rounds < 1 || r->now < r->budget || r->budget <= 0)) {
         const SearchBatch t = r->batch;
+        uint32_t *const order = r->order;
         r->batch = r->next, r->next = r->after, r->after = t, r->after.n = 0;
+        r->order = r->next_order, r->next_order = r->after_order, r->after_order = order;
         const double s = sim_seconds_until(r, r->x->n_sizes);
         if (getenv("VERBOSE"))
             printf(
@@ -224,7 +230,10 @@ static inline Err sim_run(SimSetup *x, double budget, bool overlaps, SimOutcome 
              .scale = 1,
              .out = out,
              .n = calloc(x->n_sizes, sizeof *r.n),
-             .to_99 = calloc(x->n_sizes, sizeof *r.to_99)};
+             .to_99 = calloc(x->n_sizes, sizeof *r.to_99),
+             .order = calloc(x->n_sizes, sizeof *r.order),
+             .next_order = calloc(x->n_sizes, sizeof *r.next_order),
+             .after_order = calloc(x->n_sizes, sizeof *r.after_order)};
     SearchOptions o = {.pool = &x->pool,
                        .method = SEARCH_MODEL,
                        .pt = x->pt,
@@ -234,6 +243,9 @@ static inline Err sim_run(SimSetup *x, double budget, bool overlaps, SimOutcome 
                        .graphs = true};
     TRY_ALLOC(r.n);
     TRY_ALLOC(r.to_99);
+    TRY_ALLOC(r.order);
+    TRY_ALLOC(r.next_order);
+    TRY_ALLOC(r.after_order);
     TRY(predictor_init(&x->predictor, &o.model));
     TRY(search_init(&r.s, &o));
     const Err e = sim_rounds(&r);
@@ -254,6 +266,9 @@ static inline Err sim_run(SimSetup *x, double budget, bool overlaps, SimOutcome 
     VEC_FINI(&r.after);
     free(r.n);
     free(r.to_99);
+    free(r.order);
+    free(r.next_order);
+    free(r.after_order);
     return e;
 }
 

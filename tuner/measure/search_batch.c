@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/spread.h"
 #include "measure/search_cost.h"
 #include "measure/search_gain.h"
 #include "measure/search_work.h"
@@ -37,8 +38,8 @@ typedef struct {
     VEC(uint64_t) family;
     VEC(int32_t) class;
     VEC(double) worth;
-    bool *compiled;
-    float *mean, *sd;
+    bool *compiled;  /* of each candidate */
+    float *mean, *sd; /* [candidate][size] */
     double *best, *weight, *size_s, *pair_s;
     bool *has_none;
     uint32_t *choice;
@@ -202,12 +203,34 @@ static void hopes_make(Batch *b)
     }
 }
 
+/* Candidates that a process takes at once. */
+enum { EXPECTED_AT_ONCE = 64 };
+
+static Err expect_part(void *ctx, size_t part)
+{
+    Batch *b = ctx;
+    const size_t from = part * EXPECTED_AT_ONCE;
+    for (size_t i = from; i < from + EXPECTED_AT_ONCE && i < b->permutation.n; i++) TRY(expect(b, i));
+    return ERR_OK;
+}
+
+static size_t table_bytes(const Batch *b)
+{
+    return (b->permutation.n * b->s->o.n_sizes + 1) * sizeof *b->mean;
+}
+
 static Err table_make(Batch *b)
 {
     const size_t n = b->permutation.n, nz = b->s->o.n_sizes;
-    b->compiled = calloc(n + 1, sizeof *b->compiled);
-    b->mean = calloc(n * nz + 1, sizeof *b->mean);
-    b->sd = calloc(n * nz + 1, sizeof *b->sd);
+    const Spread spread = {.n = (n + EXPECTED_AT_ONCE - 1) / EXPECTED_AT_ONCE,
+                           .least = 4,
+                           .part = expect_part,
+                           .ctx = b,
+                           .idle = b->s->o.check,
+                           .idle_ctx = b->s->o.check_ctx};
+    b->compiled = spread_alloc(n + 1);
+    b->mean = spread_alloc(table_bytes(b));
+    b->sd = spread_alloc(table_bytes(b));
     b->best = calloc(nz + 1, sizeof *b->best);
     b->weight = calloc(nz + 1, sizeof *b->weight);
     b->size_s = calloc(nz + 1, sizeof *b->size_s);
@@ -216,10 +239,7 @@ static Err table_make(Batch *b)
     if (!b->compiled || !b->mean || !b->sd || !b->best || !b->weight || !b->size_s || !b->pair_s ||
         !b->has_none)
         FAIL(ERR_FAILED, "out of memory for %zu candidates of a batch", n);
-    for (size_t i = 0; i < n; i++) {
-        TRY(expect(b, i));
-        if (b->s->o.check && (i & 0xff) == 0) TRY(b->s->o.check(b->s->o.check_ctx));
-    }
+    TRY(spread_run(&spread));
     bests_make(b);
     hopes_make(b);
     return ERR_OK;
@@ -315,7 +335,9 @@ static Err batch_make(Batch *b, const SearchQuota *q, SearchBatch *out)
                    .waited = b->s->waited,
                    .least_of_size = LEAST_OF_SIZE,
                    .least_of_class = LEAST_OF_CLASS,
-                   .quota = *q};
+                   .quota = *q,
+                   .promise = b->s->promise};
+    memset(b->s->promise, 0, b->s->o.n_sizes * sizeof *b->s->promise);
     Err e = firsts_take(b, &pairs);
     if (!e) e = gain_choose(&t, &pairs);
     if (!e) e = pairs_take(b, &pairs, out);
@@ -337,6 +359,9 @@ Err search_batch(Search *s, const SearchQuota *q, const SearchBatch *flight, Sea
     Err e = batch_make(&b, q, out);
     map_fini(&b.seen);
     map_fini(&b.twins);
+    spread_free(b.compiled, b.permutation.n + 1);
+    spread_free(b.mean, table_bytes(&b));
+    spread_free(b.sd, table_bytes(&b));
     VEC_FINI(&b.flight);
     VEC_FINI(&b.permutation);
     VEC_FINI(&b.kernel);
@@ -344,9 +369,6 @@ Err search_batch(Search *s, const SearchQuota *q, const SearchBatch *flight, Sea
     VEC_FINI(&b.family);
     VEC_FINI(&b.class);
     VEC_FINI(&b.worth);
-    free(b.compiled);
-    free(b.mean);
-    free(b.sd);
     free(b.best);
     free(b.weight);
     free(b.size_s);

@@ -207,6 +207,7 @@ static void pair_note(Choosing *c, uint32_t k, size_t z)
 static Err pair_take(Choosing *c, uint32_t k, size_t z, GainPairs *out)
 {
     GainPair pair = {k, (uint32_t)z};
+    c->t->promise[z] += gain_at(c, k, z);
     pair_note(c, k, z);
     size_pay(c, z);
     c->seconds += c->t->quota.scale * c->t->pair_s[z];

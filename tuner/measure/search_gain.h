@@ -32,6 +32,7 @@ typedef struct {
     size_t least_of_size;          /* pairs that such a size gets, if it can */
     size_t least_of_class;         /* and of each class that may have its best kernel */
     SearchQuota quota;
+    double *promise; /* of each size: what its pairs gain is added to it */
 } GainTable;
 
 typedef struct GainPair {

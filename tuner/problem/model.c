@@ -118,6 +118,15 @@ static double store_clocks(const Gpu *g)
     return clocks + access_clocks(bytes, width_of(k->store, sums ? 16 : g->z->align_d));
 }
 
+/* Bytes that the L2 cache gives for one that is used: it gives SECTOR bytes at least, and a tile has fewer in
+ * a row where its side lies along contiguous memory (H200: 1 to 4 halves of a column, 4096x1x4096). */
+static double sector_waste(const ModelKernel *k, bool contiguous, int32_t side)
+{
+    static const double SECTOR = 32;
+    const double row = (double)side * k->bytes_ab;
+    return contiguous && k->class != MODEL_ENGINE && row < SECTOR ? SECTOR / row : 1;
+}
+
 static void gpu_chunk(Gpu *g)
 {
     const ModelKernel *k = g->k;
@@ -139,7 +148,7 @@ static void gpu_chunk(Gpu *g)
         a /= k->cluster_n, b /= k->cluster_m;
         g->waits_s = r->cluster_clocks * (cluster > 4 ? 3 : cluster / 2.0) * s;
     }
-    g->l2_bytes = a + b;
+    g->l2_bytes = a * sector_waste(k, k->free_a, k->tile_m) + b * sector_waste(k, k->free_b, k->tile_n);
     g->math_s = math * s;
     g->local_s = local * s;
     g->latency_s = most(r->chunk_clocks + k->steps * r->step_clocks, wait) * s;
