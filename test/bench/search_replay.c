@@ -10,12 +10,13 @@
  * waited. GROUP=1: TN instead of NN. UNSEEN=1: the list's sizes that are not in the config, instead of the
  * config's. MADE=N: other made errors. ALONE=1: also with compiling and measuring one after the other. */
 #include "test/bench/recorded.h"
+#include "measure/search_work.h"
 #include "test/bench/search_sim.h"
 
 /* Spread of made errors, by the errors that device_print tells. */
 static double beyond = 1; /* BEYOND in the environment */
 static uint64_t made = 1; /* MADE */
-static const double BUILT_ERROR = 0.06, KERNEL_ERROR = 0.05, PAIR_ERROR = 0.05;
+static const double BUILT_ERROR = 0.06, KERNEL_ERROR = 0.05, PAIR_ERROR = 0.05, ORDER_ERROR = 0.015;
 
 /* What tells how differently two kernels are built: logarithms of numbers, with their weights. */
 enum { BUILT_TRAITS = 13, CLASS_APART = 20 };
@@ -117,8 +118,11 @@ static double seconds_of(void *ctx, const Solution *s, Hash128 hash, size_t z)
     if (!(t > 0)) return 0;
     const uint64_t built = (uint64_t)s->DepthU << 48 | (uint64_t)s->MacroTile0 << 20 |
                            (uint64_t)s->MacroTile1 << 4 | (uint64_t)s->EnableMatrixInstruction;
+    const uint64_t twins = search_twins(s);
+    const bool order = search_order_counts(s, x->m.size[z].m, x->m.size[z].n);
     const double e = missed_by(x, z, SIZE_MAX) + BUILT_ERROR * draw(built, z, 2) +
-                     KERNEL_ERROR * draw(hash.lo, 0, 3) + PAIR_ERROR * draw(hash.lo, z, 4);
+                     KERNEL_ERROR * draw(twins, 0, 3) + PAIR_ERROR * draw(twins, z, 4) +
+                     (order ? ORDER_ERROR * draw(hash.lo, z, 5) : 0);
     return fmax(t * exp(e), beyond * x->least[z]);
 }
 

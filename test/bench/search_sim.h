@@ -19,17 +19,20 @@
 #include "space/config.h"
 
 /* COMPILE_S: of a kernel on one of CORES processors; FIRST_S: of a client until its first size is ready; a
- * round takes SIZE_S and ELEMENT_S for each element of A, B, C and D on each size, and PAIR_S and RESULT_S
- * for each element of D on each pair (measured: 140 kernels, 59 sizes in three rounds, 6,900 pairs).
- * FINAL: share of the budget for finalists. */
+ * round takes SIZE_S and ELEMENT_S for each element of A, B, C and D on each size, and on each pair PAIR_S,
+ * LAUNCHES launches and, of kernels shorter than GRAPH_BELOW_S, GRAPH_S for each launch of a graph over the
+ * copies of the operands (measured: rounds of three searches, 8,000 pairs on 60 sizes). FINAL: share of the
+ * budget for finalists. */
 #define SIM_COMPILE_S 0.66
-#define SIM_FIRST_S 0.7
-#define SIM_SIZE_S 0.08
-#define SIM_ELEMENT_S 3.5e-9
-#define SIM_PAIR_S 0.015
-#define SIM_RESULT_S 2.7e-10
+#define SIM_FIRST_S 1.4
+#define SIM_SIZE_S 0.087
+#define SIM_ELEMENT_S 3.4e-9
+#define SIM_PAIR_S 0.0052
+#define SIM_GRAPH_BELOW_S 20e-6
+#define SIM_GRAPH_S 1.9e-5
+#define SIM_COPIES_BYTES 105e6
 #define SIM_FINAL 0.2
-enum { SIM_CORES = 16 };
+enum { SIM_CORES = 16, SIM_LAUNCHES = 38, SIM_GRAPH_LEAST = 32, SIM_GRAPH_MOST = 2048 };
 
 typedef struct {
     Config *config;
@@ -58,11 +61,12 @@ typedef struct {
 typedef struct {
     SimSetup *x;
     Search s;
-    double budget, now, busy, thought;
-    double next_built, after_built; /* when the kernels of a round are there */
+    double budget, now, busy, thought, begun; /* begun: measuring the batch */
+    double next_built, after_built;           /* when the kernels of a round are there */
     double compile_s, scale, spent_predicted, spent_measured;
     bool overlaps;
     SearchBatch batch, next, after;
+    uint32_t *order, *next_order, *after_order; /* in which the sizes of each are measured */
     size_t n_kernels_next, n_compiled;
     SimOutcome *out;
     size_t *n, *to_99, n_rounds;
@@ -92,19 +96,31 @@ static inline double sim_elements(const SimSetup *x, size_t z, bool all)
     return batch * (m * n * (all ? 2 : 1) + (all ? (m + n) * k : 0));
 }
 
-static inline double sim_measure_seconds(const SimSetup *x, const SearchBatch *b)
+static inline double sim_pair_seconds(const SimSetup *x, size_t z)
 {
-    size_t *n = calloc(x->n_sizes, sizeof *n);
-    double s = b->n ? SIM_FIRST_S : 0;
-    for (size_t i = 0; n && i < b->n; i++) {
-        const size_t z = b->v[i].size;
-        if (!n[z]++) s += SIM_SIZE_S + SIM_ELEMENT_S * sim_elements(x, z, true);
-        s += SIM_PAIR_S + SIM_RESULT_S * sim_elements(x, z, false) + 12 * x->best[z];
+    const double bytes = sim_elements(x, z, true) * type_bytes((DataType)x->pt->DestDataType);
+    const double graph = fmin(fmax(ceil(SIM_COPIES_BYTES / bytes), SIM_GRAPH_LEAST), SIM_GRAPH_MOST);
+    return SIM_PAIR_S + SIM_LAUNCHES * x->best[z] +
+           (x->best[z] < SIM_GRAPH_BELOW_S ? SIM_GRAPH_S * graph : 0);
+}
+
+/* Seconds of measuring a batch until the turn of a size; last n_sizes: until its end. */
+static inline double sim_seconds_until(const Sim *r, size_t last)
+{
+    const SimSetup *x = r->x;
+    double s = r->batch.n ? SIM_FIRST_S : 0;
+    for (size_t k = 0; k < x->n_sizes && r->order[k] != last; k++) {
+        size_t n = 0;
+        const size_t z = r->order[k];
+        for (size_t i = 0; i < r->batch.n; i++) n += r->batch.v[i].size == z;
+        if (n)
+            s += SIM_SIZE_S + SIM_ELEMENT_S * sim_elements(x, z, true) + (double)n * sim_pair_seconds(x, z);
     }
-    free(n);
     return s;
 }
 
+/* Takes the times of a batch. Sizes whose turn comes after the end of the budget are not measured, but in
+ * the first round. */
 static inline void sim_measure(Sim *r)
 {
     SimSetup *x = r->x;
@@ -115,6 +131,7 @@ static inline void sim_measure(Sim *r)
         const size_t z = p->size;
         if (p->again || !pool_get(&x->pool, r->s.known.v[p->candidate].permutation, &solution, &hash))
             continue;
+        if (r->n_rounds && r->budget > 0 && r->begun + sim_seconds_until(r, z) > r->budget) continue;
         const double t = x->seconds(x->ctx, &solution, hash, z);
         r->n[z]++;
         if (t > 0) r->out->reached[z] = fmax(r->out->reached[z], x->best[z] / t);
@@ -124,24 +141,25 @@ static inline void sim_measure(Sim *r)
 }
 
 /* Chooses a batch. *ready: when it is chosen and compiled. */
-static inline Err sim_choose(Sim *r, const SearchBatch *flight, SearchBatch *out, double *ready)
+static inline Err sim_choose(Sim *r, const SearchBatch *flight, SearchBatch *out, uint32_t *order,
+                             double *ready)
 {
     const double pending_s = search_cost_batch(&r->s, flight) * r->scale;
-    const SearchQuota q =
-        search_quota(&(SearchTime){.budget_s = r->budget,
-                                   .left_s = r->budget - r->now - pending_s,
-                                   .kernel_s = r->compile_s,
-                                   .pair_s = getenv("OLD_QUOTA") ? 0.05 : 0.02,
-                                   .sizes_s = getenv("OLD_QUOTA") ? 0 : search_cost_sizes(&r->s) * r->scale,
-                                   .scale = r->scale,
-                                   .n_rounds = r->s.n_batches,
-                                   .n_cores = SIM_CORES,
-                                   .learns = true,
-                                   .overlaps = r->overlaps});
+    const SearchQuota q = search_quota(&(SearchTime){.budget_s = r->budget,
+                                                     .left_s = r->budget - r->now - pending_s,
+                                                     .kernel_s = r->compile_s,
+                                                     .pair_s = 0.02,
+                                                     .sizes_s = search_cost_sizes(&r->s) * r->scale,
+                                                     .scale = r->scale,
+                                                     .n_rounds = r->s.n_batches,
+                                                     .n_cores = SIM_CORES,
+                                                     .learns = true,
+                                                     .overlaps = r->overlaps});
     const size_t known = r->s.known.n;
     const double self = sim_processor_seconds(RUSAGE_SELF), children = sim_processor_seconds(RUSAGE_CHILDREN);
     out->n = 0;
     if (q.per_size) TRY(search_next(&r->s, &q, flight, out));
+    TRY(search_order(&r->s, out, order));
     const double thought = sim_thought(self, children);
     const double n = (double)(r->s.known.n - known), cores = r->overlaps ? SIM_CORES - 1 : SIM_CORES;
     r->thought += thought;
@@ -154,9 +172,9 @@ static inline Err sim_choose(Sim *r, const SearchBatch *flight, SearchBatch *out
 static inline Err sim_choose_both(Sim *r)
 {
     const SearchBatch none = {0};
-    if (!r->next.n) TRY(sim_choose(r, &none, &r->next, &r->next_built));
+    if (!r->next.n) TRY(sim_choose(r, &none, &r->next, r->next_order, &r->next_built));
     r->after_built = r->next_built;
-    if (r->next.n && r->overlaps) TRY(sim_choose(r, &r->next, &r->after, &r->after_built));
+    if (r->next.n && r->overlaps) TRY(sim_choose(r, &r->next, &r->after, r->after_order, &r->after_built));
     return ERR_OK;
 }
 
@@ -177,13 +195,16 @@ static inline Err sim_rounds(Sim *r)
     TRY(sim_choose_both(r));
     while (r->next.n && (r->n_rounds < 1 || r->now < r->budget || r->budget <= 0)) {
         const SearchBatch t = r->batch;
+        uint32_t *const order = r->order;
         r->batch = r->next, r->next = r->after, r->after = t, r->after.n = 0;
-        const double s = sim_measure_seconds(r->x, &r->batch);
+        r->order = r->next_order, r->next_order = r->after_order, r->after_order = order;
+        const double s = sim_seconds_until(r, r->x->n_sizes);
         if (getenv("VERBOSE"))
             printf(
                 "    %.1f s: round %zu waits %.1f s for compilers, %zu pairs in %.1f s, %zu kernels known\n",
                 r->now, r->n_rounds + 1, fmax(0, r->next_built - r->now), r->batch.n, s, r->s.known.n);
-        r->now = fmax(r->now, r->next_built) + s;
+        r->begun = fmax(r->now, r->next_built);
+        r->now = r->begun + s;
         r->busy += s;
         r->spent_measured += s, r->spent_predicted += search_cost_batch(&r->s, &r->batch);
         r->scale = r->spent_measured / r->spent_predicted;
@@ -209,15 +230,22 @@ static inline Err sim_run(SimSetup *x, double budget, bool overlaps, SimOutcome 
              .scale = 1,
              .out = out,
              .n = calloc(x->n_sizes, sizeof *r.n),
-             .to_99 = calloc(x->n_sizes, sizeof *r.to_99)};
+             .to_99 = calloc(x->n_sizes, sizeof *r.to_99),
+             .order = calloc(x->n_sizes, sizeof *r.order),
+             .next_order = calloc(x->n_sizes, sizeof *r.next_order),
+             .after_order = calloc(x->n_sizes, sizeof *r.after_order)};
     SearchOptions o = {.pool = &x->pool,
                        .method = SEARCH_MODEL,
                        .pt = x->pt,
                        .size = x->size,
                        .n_sizes = x->n_sizes,
-                       .seed = 1};
+                       .seed = 1,
+                       .graphs = true};
     TRY_ALLOC(r.n);
     TRY_ALLOC(r.to_99);
+    TRY_ALLOC(r.order);
+    TRY_ALLOC(r.next_order);
+    TRY_ALLOC(r.after_order);
     TRY(predictor_init(&x->predictor, &o.model));
     TRY(search_init(&r.s, &o));
     const Err e = sim_rounds(&r);
@@ -238,6 +266,9 @@ static inline Err sim_run(SimSetup *x, double budget, bool overlaps, SimOutcome 
     VEC_FINI(&r.after);
     free(r.n);
     free(r.to_99);
+    free(r.order);
+    free(r.next_order);
+    free(r.after_order);
     return e;
 }
 

@@ -261,7 +261,7 @@ static void test_oracle(void **state)
     outcome_print("the same, chosen before the results of the batch before", &overlapped);
     assert_true(geomean(overlapped.reached) >= 0.97 && overlapped.n_kernels <= dear.n_kernels * 3 / 2);
     print_message("%zu kernels, %zu where they take long to compile\n", model.n_kernels, dear.n_kernels);
-    assert_true((double)dear.n_kernels < 0.95 * (double)model.n_kernels && geomean(dear.reached) >= 0.97);
+    assert_true((double)dear.n_kernels < 0.85 * (double)model.n_kernels && geomean(dear.reached) >= 0.97);
     assert_true(mean_of(model.n) <= 50);
     assert_true(geomean(model.at_40) >= 0.99);
     assert_true(geomean(random.reached) < 0.9);
@@ -431,6 +431,32 @@ static void test_first_batch_covers(void **state)
     setup_fini(&x);
 }
 
+/* Kernels that differ in the order of work-groups alone are measured once on a size with one row of tiles. */
+static void test_twins(void **state)
+{
+    (void)state;
+    Setup x;
+    Search s;
+    SearchBatch b = {0};
+    size_t n_narrow = 0, n_wide = 0;
+    setup_space(&x);
+    for (int i = 0; i < N_SIZES; i++) x.size[i].v[0] = i % 2 ? 16 : 4096;
+    INTS(&x, DepthU, 16, 32);
+    INTS(&x, WorkGroupMapping, 1, 4, 8, 16);
+    assert_ok(space_seal(&x.space));
+    assert_ok(pool_init(&x.pool, &x.space, &x.deriver, NULL));
+    assert_int_equal(x.pool.n, 8);
+    search_open(&x, &s, SEARCH_MODEL);
+    assert_ok(search_next(&s, &(SearchQuota){SIZE_MAX, 12, CHEAP, 1, 0, 1}, NULL, &b));
+    for (size_t i = 0; i < b.n; i++) *(b.v[i].size % 2 ? &n_narrow : &n_wide) += 1;
+    print_message("%zu pairs with one row of tiles, %zu with several\n", n_narrow, n_wide);
+    assert_int_equal(n_narrow, 2 * N_SIZES / 2);
+    assert_true(n_wide > n_narrow);
+    VEC_FINI(&b);
+    search_fini(&s);
+    setup_fini(&x);
+}
+
 /* Rounds of a search that learns take a share of what is left, and at least as long as some
  * sizes ask for; the last one takes what is left. */
 static void test_quota(void **state)
@@ -513,6 +539,7 @@ int main(void)
                                        cmocka_unit_test(test_replay),
                                        cmocka_unit_test(test_left),
                                        cmocka_unit_test(test_weights),
+                                       cmocka_unit_test(test_twins),
                                        cmocka_unit_test(test_oracle),
                                        cmocka_unit_test(test_first_batch_covers),
                                        cmocka_unit_test(test_quota)};

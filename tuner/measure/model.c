@@ -81,6 +81,13 @@ static void gpu_local(const GpuPlan *p, ModelKernel *k)
     k->local_bytes = (float)(written + read);
 }
 
+/* The copy engine stores lines; without it a thread stores one element of D after the other. Sums of a
+ * cluster leave its local memory in lines. */
+static int32_t engine_store_bytes(const Solution *s, const GpuPlan *p)
+{
+    return s->EngineStore || s->ClusterK > 1 ? 16 : gpu_type_bytes(&p->out);
+}
+
 static Err gpu_kernel_numbers(const Solution *s, const Target *t, ModelKernel *k)
 {
     GpuPlan p;
@@ -105,7 +112,7 @@ static Err gpu_kernel_numbers(const Solution *s, const Target *t, ModelKernel *k
                        .cluster_n = engine ? p.groups.cluster[1] : 1,
                        .load_a = engine ? 16 : p.op[0].width * bytes,
                        .load_b = engine ? 16 : p.op[1].width * bytes,
-                       .store = p.store_width * gpu_type_bytes(&p.out),
+                       .store = engine ? engine_store_bytes(s, &p) : p.store_width * gpu_type_bytes(&p.out),
                        .free_a = p.op[0].tlu,
                        .free_b = p.op[1].tlu,
                        .steps = engine ? 1 : p.steps / (p.prefetch_local || p.ring.read_ahead ? 2 : 1)};

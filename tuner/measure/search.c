@@ -92,6 +92,7 @@ Err search_init(Search *s, const SearchOptions *o)
     TRY_ALLOC(s->best);
     TRY_ALLOC(s->hope);
     TRY_ALLOC(s->n_measured);
+    TRY_ALLOC(s->promise = ARENA_ARRAY(&s->arena, o->n_sizes, double));
     TRY_ALLOC(s->waited = ARENA_ARRAY(&s->arena, o->n_sizes, size_t));
     for (size_t z = 0; z < o->n_sizes; z++) s->best[z] = UINT32_MAX;
     TRY(places_make(s));

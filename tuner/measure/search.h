@@ -62,6 +62,7 @@ typedef struct {
     const struct SearchFirst *first; /* pairs that the first batch begins with: known to be good elsewhere */
     size_t n_first;
     uint64_t seed;           /* of the random ones */
+    bool graphs;             /* short kernels are timed in graphs (GPUs) */
     Err (*check)(void *ctx); /* called now and then; an error ends the work; may be NULL */
     void *check_ctx;
 } SearchOptions;
@@ -93,6 +94,7 @@ typedef struct {
     double *hope;          /* of each size: largest expected gain of what is not measured */
     double *launch_s;      /* of each size: about the least time of a launch, by the model */
     size_t *n_measured;    /* of each size */
+    double *promise;       /* of each size: gain that the pairs of the last batch promise */
     size_t *waited;        /* of each size: batches since it was in one */
     size_t n_dims, next;   /* next: in the order of random and exhaustive search */
     size_t n_batches, n_pairs;
@@ -114,6 +116,9 @@ void search_fini(Search *s);
  * compiled; NULL: none. Of these what is expected is taken for known. No pairs and none in flight: the search
  * is finished. */
 Err search_next(Search *s, const SearchQuota *q, const SearchBatch *flight, SearchBatch *out);
+/* The order in which the sizes of the last batch are to be measured, of all n_sizes: those first that promise
+ * most in a second, so that a batch whose time runs out loses little. */
+Err search_order(const Search *s, const SearchBatch *batch, uint32_t *order);
 /* Takes note of a batch that was chosen by an earlier run, instead of search_next. */
 void search_replay(Search *s, const SearchBatch *batch);
 /* A candidate by its permutation, which a recorded batch names. ERR_INPUT when it is not a valid one. */

@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/spread.h"
 #include "measure/search_cost.h"
 #include "measure/search_gain.h"
 #include "measure/search_work.h"
 #include "problem/model.h"
+#include "problem/problem.h"
 
 /* CANDIDATES of a batch, at most, and numbers that are kept of them. */
 enum { CANDIDATES = 9000, NUMBERS = 1 << 24 };
@@ -28,14 +30,16 @@ typedef struct {
     const SearchBatch *in_flight; /* may be NULL */
     GainPairs flight;             /* the same, by the candidates of this batch */
     Map seen;                     /* kernels, by hash */
+    Map twins;                    /* the first candidate of those that differ in their order alone */
     size_t max;
     VEC(int64_t) permutation;
-    VEC(uint64_t) kernel;
+    VEC(uint64_t) kernel; /* its twins */
+    VEC(uint32_t) first;  /* of its twins */
     VEC(uint64_t) family;
     VEC(int32_t) class;
     VEC(double) worth;
-    bool *compiled;
-    float *mean, *sd;
+    bool *compiled;  /* of each candidate */
+    float *mean, *sd; /* [candidate][size] */
     double *best, *weight, *size_s, *pair_s;
     bool *has_none;
     uint32_t *choice;
@@ -60,10 +64,14 @@ static Err offer(Batch *b, int64_t permutation, double worth)
     if (known && s->known.v[*known].failed) return ERR_OK;
     if (!s->o.model.kernel(s->o.model.ctx, &solution)) return ERR_OK;
     *at = (int64_t)b->permutation.n;
+    const uint64_t twins = search_twins(&solution);
+    int64_t *first = map_put(&b->twins, (Str){(const char *)&twins, sizeof twins}, &added);
+    if (!first) FAIL(ERR_FAILED, "out of memory for %zu candidates", b->seen.n);
+    if (added) *first = *at;
     const int class = s->o.model.class ? s->o.model.class(s->o.model.ctx) : 0;
     if (!VEC_PUSH(&b->permutation, permutation) || !VEC_PUSH(&b->class, (int32_t) class) ||
-        !VEC_PUSH(&b->kernel, hash.lo) || !VEC_PUSH(&b->family, search_family(&solution)) ||
-        !VEC_PUSH(&b->worth, worth))
+        !VEC_PUSH(&b->kernel, twins) || !VEC_PUSH(&b->first, (uint32_t)*first) ||
+        !VEC_PUSH(&b->family, search_family(&solution)) || !VEC_PUSH(&b->worth, worth))
         FAIL(ERR_FAILED, "out of memory for %zu candidates", b->permutation.n);
     return ERR_OK;
 }
@@ -125,7 +133,15 @@ static double own_error(Batch *b, uint32_t c, size_t *n)
     return sum / ((double)*n + 1 / KERNEL_OVER_PAIR);
 }
 
-/* Fills in what is expected of a candidate on all sizes. */
+/* Whether kernels that differ in their order alone differ on a size. */
+static bool order_counts(const Search *s, const Solution *x, size_t z)
+{
+    const double m = (double)size_m(s->o.pt, &s->o.size[z]), n = (double)size_n(s->o.pt, &s->o.size[z]);
+    return search_order_counts(x, m, n);
+}
+
+/* Fills in what is expected of a candidate on all sizes; of twins, where these do not differ, of the first
+ * of them. */
 static Err expect(Batch *b, size_t i)
 {
     Search *s = b->s;
@@ -147,6 +163,7 @@ static Err expect(Batch *b, size_t i)
     const double part = n_own ? PAIR_PART + (1 - PAIR_PART) / (1 + (double)n_own * KERNEL_OVER_PAIR) : 1;
     for (uint32_t z = 0; z < s->o.n_sizes; z++) {
         if (known && search_value(s, (uint32_t)*known, z) != 0) continue;
+        if (b->first.v[i] != i && !order_counts(s, &solution, z)) continue;
         const double seconds = s->o.model.seconds(s->o.model.ctx, z);
         if (!(seconds > 0)) continue;
         mean[z] = (float)(log(seconds) + own + search_error(s, b->choice, &traits, z, &sd));
@@ -186,12 +203,34 @@ static void hopes_make(Batch *b)
     }
 }
 
+/* Candidates that a process takes at once. */
+enum { EXPECTED_AT_ONCE = 64 };
+
+static Err expect_part(void *ctx, size_t part)
+{
+    Batch *b = ctx;
+    const size_t from = part * EXPECTED_AT_ONCE;
+    for (size_t i = from; i < from + EXPECTED_AT_ONCE && i < b->permutation.n; i++) TRY(expect(b, i));
+    return ERR_OK;
+}
+
+static size_t table_bytes(const Batch *b)
+{
+    return (b->permutation.n * b->s->o.n_sizes + 1) * sizeof *b->mean;
+}
+
 static Err table_make(Batch *b)
 {
     const size_t n = b->permutation.n, nz = b->s->o.n_sizes;
-    b->compiled = calloc(n + 1, sizeof *b->compiled);
-    b->mean = calloc(n * nz + 1, sizeof *b->mean);
-    b->sd = calloc(n * nz + 1, sizeof *b->sd);
+    const Spread spread = {.n = (n + EXPECTED_AT_ONCE - 1) / EXPECTED_AT_ONCE,
+                           .least = 4,
+                           .part = expect_part,
+                           .ctx = b,
+                           .idle = b->s->o.check,
+                           .idle_ctx = b->s->o.check_ctx};
+    b->compiled = spread_alloc(n + 1);
+    b->mean = spread_alloc(table_bytes(b));
+    b->sd = spread_alloc(table_bytes(b));
     b->best = calloc(nz + 1, sizeof *b->best);
     b->weight = calloc(nz + 1, sizeof *b->weight);
     b->size_s = calloc(nz + 1, sizeof *b->size_s);
@@ -200,10 +239,7 @@ static Err table_make(Batch *b)
     if (!b->compiled || !b->mean || !b->sd || !b->best || !b->weight || !b->size_s || !b->pair_s ||
         !b->has_none)
         FAIL(ERR_FAILED, "out of memory for %zu candidates of a batch", n);
-    for (size_t i = 0; i < n; i++) {
-        TRY(expect(b, i));
-        if (b->s->o.check && (i & 0xff) == 0) TRY(b->s->o.check(b->s->o.check_ctx));
-    }
+    TRY(spread_run(&spread));
     bests_make(b);
     hopes_make(b);
     return ERR_OK;
@@ -294,11 +330,14 @@ static Err batch_make(Batch *b, const SearchQuota *q, SearchBatch *out)
                    .n_flight = b->flight.n,
                    .size_s = b->size_s,
                    .pair_s = b->pair_s,
+                   .round_s = search_cost_client(),
                    .has_none = b->has_none,
                    .waited = b->s->waited,
                    .least_of_size = LEAST_OF_SIZE,
                    .least_of_class = LEAST_OF_CLASS,
-                   .quota = *q};
+                   .quota = *q,
+                   .promise = b->s->promise};
+    memset(b->s->promise, 0, b->s->o.n_sizes * sizeof *b->s->promise);
     Err e = firsts_take(b, &pairs);
     if (!e) e = gain_choose(&t, &pairs);
     if (!e) e = pairs_take(b, &pairs, out);
@@ -316,17 +355,20 @@ Err search_batch(Search *s, const SearchQuota *q, const SearchBatch *flight, Sea
     TRY_ALLOC(b.choice);
     if (b.max > CANDIDATES) b.max = CANDIDATES;
     map_init(&b.seen);
+    map_init(&b.twins);
     Err e = batch_make(&b, q, out);
     map_fini(&b.seen);
+    map_fini(&b.twins);
+    spread_free(b.compiled, b.permutation.n + 1);
+    spread_free(b.mean, table_bytes(&b));
+    spread_free(b.sd, table_bytes(&b));
     VEC_FINI(&b.flight);
     VEC_FINI(&b.permutation);
     VEC_FINI(&b.kernel);
+    VEC_FINI(&b.first);
     VEC_FINI(&b.family);
     VEC_FINI(&b.class);
     VEC_FINI(&b.worth);
-    free(b.compiled);
-    free(b.mean);
-    free(b.sd);
     free(b.best);
     free(b.weight);
     free(b.size_s);

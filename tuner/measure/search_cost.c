@@ -1,14 +1,19 @@
 /* Seconds that measuring takes, by the size. See search_cost.h. */
 #include "measure/search_cost.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "problem/problem.h"
 
-/* Measured on an H200 (60 sizes of 64x4x128 to 16384x16384x1024, with 2 to 124 kernels on each): a size
- * takes SIZE_S and ELEMENT_S for each element of A, B, C and D, a kernel KERNEL_S and RESULT_S for each
- * element of D, which is checked and cleared, and LAUNCHES launches. */
-static const double SIZE_S = 0.1, ELEMENT_S = 3.5e-9, KERNEL_S = 0.005, RESULT_S = 2.7e-10, LAUNCHES = 10;
+/* Measured on an H200 (rounds of three searches, 8,000 pairs on 60 sizes of 64x4x128 to 16384x16384x1024):
+ * a client takes CLIENT_S until it measures, a size SIZE_S and ELEMENT_S for each element of A, B, C and D, a
+ * kernel KERNEL_S and RESULT_S for each element of D, which is checked and cleared, and LAUNCHES launches.
+ * On GPUs kernels shorter than SHORT_S are timed in graphs with a launch on each copy of the operands, of
+ * which there are enough for COPIES_BYTES, between COPIES_LEAST and COPIES_MOST: GRAPH_S for each. */
+static const double CLIENT_S = 1.4, SIZE_S = 0.087, ELEMENT_S = 3.2e-9, KERNEL_S = 0.005, RESULT_S = 1e-10,
+                    LAUNCHES = 38, SHORT_S = 20e-6, GRAPH_S = 1.9e-5, COPIES_BYTES = 1e8, COPIES_LEAST = 32,
+                    COPIES_MOST = 2048;
 
 static double elements_of_d(const Search *s, size_t z)
 {
@@ -16,22 +21,34 @@ static double elements_of_d(const Search *s, size_t z)
            (double)size_batch(s->o.pt, &s->o.size[z]);
 }
 
-double search_cost_size(const Search *s, size_t z)
+static double elements(const Search *s, size_t z)
 {
     const double m = (double)size_m(s->o.pt, &s->o.size[z]), n = (double)size_n(s->o.pt, &s->o.size[z]);
     const double ab =
         (m + n) * (double)size_k(s->o.pt, &s->o.size[z]) * (double)size_batch(s->o.pt, &s->o.size[z]);
-    return SIZE_S + ELEMENT_S * (ab + 2 * elements_of_d(s, z));
+    return ab + 2 * elements_of_d(s, z);
+}
+
+double search_cost_client(void) { return CLIENT_S; }
+
+double search_cost_size(const Search *s, size_t z) { return SIZE_S + ELEMENT_S * elements(s, z); }
+
+/* Seconds of the graph of a kernel. */
+static double graph_seconds(const Search *s, size_t z)
+{
+    if (!s->o.graphs || s->launch_s[z] > SHORT_S) return 0;
+    const double copies = COPIES_BYTES / (elements(s, z) * type_bytes((DataType)s->o.pt->DataType));
+    return GRAPH_S * fmin(fmax(copies, COPIES_LEAST), COPIES_MOST);
 }
 
 double search_cost_pair(const Search *s, size_t z)
 {
-    return KERNEL_S + RESULT_S * elements_of_d(s, z) + LAUNCHES * s->launch_s[z];
+    return KERNEL_S + RESULT_S * elements_of_d(s, z) + LAUNCHES * s->launch_s[z] + graph_seconds(s, z);
 }
 
 double search_cost_sizes(const Search *s)
 {
-    double sum = 0;
+    double sum = CLIENT_S;
     for (size_t z = 0; z < s->o.n_sizes; z++) sum += search_cost_size(s, z);
     return sum;
 }
@@ -39,7 +56,7 @@ double search_cost_sizes(const Search *s)
 double search_cost_batch(const Search *s, const SearchBatch *b)
 {
     bool *has = calloc(s->o.n_sizes + 1, sizeof *has);
-    double sum = 0;
+    double sum = b && b->n ? CLIENT_S : 0;
     for (size_t i = 0; b && i < b->n; i++) {
         const size_t z = b->v[i].size;
         sum += search_cost_pair(s, z) + (has && !has[z] ? search_cost_size(s, z) : 0);

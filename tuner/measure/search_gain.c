@@ -35,6 +35,7 @@ typedef struct {
     size_t *n_new;  /* of each size: pairs of the batch */
     SizeGain *gain; /* of the item in hand */
     bool *turn;     /* of each size: it is measured in this batch */
+    bool *paid;     /* of each size: its operands are part of the batch's seconds */
     bool *compiled; /* of each candidate, those of the batch included */
     bool *taken;    /* [candidate][size] pairs of the batch */
     Item *heap;
@@ -100,12 +101,15 @@ static int descending(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Seconds of a pair, with a part of what its size takes. */
+/* What the operands of a size take, unless the batch has the size. */
+static double operands_at(const Choosing *c, size_t z) { return c->paid[z] ? 0 : c->t->size_s[z]; }
+
+/* Seconds of a pair, with a part of what its size takes where the batch does not have it. */
 static double cost_at(const Choosing *c, size_t z)
 {
     const SearchQuota *q = &c->t->quota;
     if (q->seconds <= 0) return q->pair_s;
-    return q->scale * (c->t->pair_s[z] + c->t->size_s[z] / SHARED_BY);
+    return q->scale * (c->t->pair_s[z] + operands_at(c, z) / SHARED_BY);
 }
 
 /* Whether the batch may have a pair of the size, by the seconds that this adds. */
@@ -113,8 +117,13 @@ static bool has_time(const Choosing *c, size_t z)
 {
     const SearchQuota *q = &c->t->quota;
     if (q->seconds <= 0) return true;
-    const double more = c->t->pair_s[z] + (c->n_new[z] ? 0 : c->t->size_s[z]);
-    return c->seconds + q->scale * more <= q->seconds;
+    return c->seconds + q->scale * (c->t->pair_s[z] + operands_at(c, z)) <= q->seconds;
+}
+
+static void size_pay(Choosing *c, size_t z)
+{
+    c->seconds += c->t->quota.scale * operands_at(c, z);
+    c->paid[z] = true;
 }
 
 /* The gain in a second of a kernel that has to be compiled, measured on the sizes that raise it. *least: the
@@ -198,8 +207,10 @@ static void pair_note(Choosing *c, uint32_t k, size_t z)
 static Err pair_take(Choosing *c, uint32_t k, size_t z, GainPairs *out)
 {
     GainPair pair = {k, (uint32_t)z};
+    c->t->promise[z] += gain_at(c, k, z);
     pair_note(c, k, z);
-    c->seconds += c->t->quota.scale * (c->t->pair_s[z] + (c->n_new[z] ? 0 : c->t->size_s[z]));
+    size_pay(c, z);
+    c->seconds += c->t->quota.scale * c->t->pair_s[z];
     c->n_new[z]++;
     if (!VEC_PUSH(out, pair)) FAIL(ERR_FAILED, "out of memory for %zu pairs", out->n);
     return ERR_OK;
@@ -299,8 +310,10 @@ static Err turns_give(Choosing *c)
     qsort(turn, t->n_sizes, sizeof *turn, by_density);
     for (size_t i = 0; i < t->n_sizes; i++) {
         const bool fits = i == 0 || sum + turn[i].seconds <= TURNS * t->quota.seconds;
-        c->turn[turn[i].size] = fits || c->t->has_none[turn[i].size];
-        sum += c->turn[turn[i].size] ? turn[i].seconds : 0;
+        c->turn[turn[i].size] = fits || (t->has_none[turn[i].size] && c->n_of[turn[i].size] == 0);
+        if (!c->turn[turn[i].size]) continue;
+        sum += turn[i].seconds;
+        size_pay(c, turn[i].size);
     }
     free(turn);
     return ERR_OK;
@@ -406,12 +419,14 @@ Err gain_choose(const GainTable *t, GainPairs *out)
                   .n_new = calloc(t->n_sizes + 1, sizeof *c.n_new),
                   .gain = malloc((t->n_sizes + 1) * sizeof *c.gain),
                   .turn = calloc(t->n_sizes + 1, sizeof *c.turn),
+                  .paid = calloc(t->n_sizes + 1, sizeof *c.paid),
+                  .seconds = t->quota.scale * t->round_s,
                   .compiled = calloc(t->n + 1, sizeof *c.compiled),
                   .taken = calloc(n_items + 1, sizeof *c.taken),
                   .heap = malloc((n_items + 1) * sizeof *c.heap)};
     Err e = 0;
-    if (!c.normal || !c.low || !c.n_of || !c.n_new || !c.gain || !c.turn || !c.compiled || !c.taken ||
-        !c.heap) {
+    if (!c.normal || !c.low || !c.n_of || !c.n_new || !c.gain || !c.turn || !c.paid || !c.compiled ||
+        !c.taken || !c.heap) {
         e = err_set(ERR_FAILED, "out of memory for %zu candidates of a search", t->n);
     } else {
         memcpy(c.compiled, t->compiled, t->n * sizeof *c.compiled);
@@ -426,6 +441,7 @@ Err gain_choose(const GainTable *t, GainPairs *out)
     free(c.n_new);
     free(c.gain);
     free(c.turn);
+    free(c.paid);
     free(c.compiled);
     free(c.taken);
     free(c.heap);

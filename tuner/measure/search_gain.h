@@ -26,11 +26,13 @@ typedef struct {
     const struct GainPair *flight; /* pairs whose results are to come; their kernels are compiled */
     size_t n_flight;
     const double *size_s, *pair_s; /* of each size: seconds in a batch, and of one pair */
+    double round_s;                /* of a batch, whatever it has */
     const bool *has_none;          /* of each size: it has no result */
     const size_t *waited;          /* of each size: batches since it was in one */
     size_t least_of_size;          /* pairs that such a size gets, if it can */
     size_t least_of_class;         /* and of each class that may have its best kernel */
     SearchQuota quota;
+    double *promise; /* of each size: what its pairs gain is added to it */
 } GainTable;
 
 typedef struct GainPair {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/search_cost.h"
 #include "measure/search_work.h"
 
 Err search_take(Search *s, SearchBatch *out, uint32_t c, uint32_t z, size_t *n)
@@ -86,6 +87,33 @@ Err search_next(Search *s, const SearchQuota *q, const SearchBatch *flight, Sear
     s->n_batches += out->n > 0; /* a batch that is not recorded does not count */
     if (out->n) search_wait(s, out);
     return 0;
+}
+
+typedef struct {
+    double density;
+    uint32_t size;
+} Promise;
+
+static int by_promise(const void *a, const void *b)
+{
+    const Promise *x = a, *y = b;
+    if (x->density != y->density) return x->density > y->density ? -1 : 1;
+    return x->size < y->size ? -1 : x->size > y->size;
+}
+
+Err search_order(const Search *s, const SearchBatch *batch, uint32_t *order)
+{
+    const size_t n = s->o.n_sizes;
+    Promise *p = malloc((n + 1) * sizeof *p);
+    TRY_ALLOC(p);
+    for (uint32_t z = 0; z < n; z++) p[z] = (Promise){search_cost_size(s, z), z};
+    for (size_t i = 0; i < batch->n; i++)
+        p[batch->v[i].size].density += search_cost_pair(s, batch->v[i].size);
+    for (size_t z = 0; z < n; z++) p[z].density = s->promise[z] / p[z].density;
+    qsort(p, n, sizeof *p, by_promise);
+    for (size_t i = 0; i < n; i++) order[i] = p[i].size;
+    free(p);
+    return ERR_OK;
 }
 
 void search_replay(Search *s, const SearchBatch *batch)

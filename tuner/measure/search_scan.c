@@ -82,12 +82,28 @@ uint64_t search_family(const Solution *s)
     return hash64((Str){(const char *)part, sizeof part});
 }
 
+uint64_t search_twins(const Solution *s)
+{
+    Solution x = *s;
+    x.WorkGroupMapping = x.WorkGroupMappingXCC = 1;
+    x.WorkGroupMappingXCCGroup = x.WorkGroupMappingXCCChunk = 0;
+    x.WorkGroupMappingDim = -1;
+    x.WorkGroupMappingType = WGMT_B;
+    return solution_hash(&x).lo;
+}
+
+bool search_order_counts(const Solution *s, double m, double n)
+{
+    return m > (double)s->MacroTile0 && n > (double)s->MacroTile1;
+}
+
 static float doublings(int64_t x) { return log2f(x > 1 ? (float)x : 1); }
 
 void search_traits(const Search *s, const Solution *x, Traits *out)
 {
     const SearchModel *m = &s->o.model;
     *out = (Traits){.class = m->class ? m->class(m->ctx) : 0,
+                    .twins = search_twins(x),
                     .v = {doublings(x->MacroTile0),
                           doublings(x->MacroTile1),
                           0.5F * doublings(x->DepthU),

@@ -36,6 +36,10 @@ Err search_known_add(Search *s, int64_t permutation, const Solution *solution, H
 /* Kernels of one family are built alike: instruction, schedule, split of K, cluster or not, size of the
  * tile. */
 uint64_t search_family(const Solution *s);
+/* Kernels that differ in nothing but the order of work-groups have equal numbers. */
+uint64_t search_twins(const Solution *s);
+/* Whether that order can matter on a size: there are several rows and several columns of tiles. */
+bool search_order_counts(const Solution *s, double m, double n);
 /* How a solution that the model has taken is built. */
 void search_traits(const Search *s, const Solution *x, Traits *out);
 /* Expected logarithm of a candidate's time over the model's on a size, and its standard deviation. */

@@ -9,10 +9,12 @@
 #include "base/err.h"
 
 /* CLASS: of a class on a size; BUILT: of kernels that are built alike, which falls with the distance FAR;
- * OWN: of a pair by itself, with the noise of a race. Sizes are alike with EVERYWHERE and more within NEAR
- * doublings of their extents, taken together. SCALE_MIN and SCALE_MAX bound what is learned of the spread. */
-static const double CLASS = 0.12, BUILT = 0.20, FAR = 3.5, OWN = 0.1, EVERYWHERE = 0.25, NEAR = 2.5,
-                    SCALE_MIN = 0.15, SCALE_MAX = 2;
+ * OWN: of a pair by itself; ORDER: the part of it that the order of work-groups and the noise of a race have
+ * (H200: 1 % in the median, with several rows and columns of tiles; 0.6 % with one). Sizes are alike with
+ * EVERYWHERE and more within NEAR doublings of their extents, taken together. SCALE_MIN and SCALE_MAX bound
+ * what is learned of the spread. */
+static const double CLASS = 0.12, BUILT = 0.20, FAR = 3.5, OWN = 0.1, ORDER = 0.02, EVERYWHERE = 0.25,
+                    NEAR = 2.5, SCALE_MIN = 0.15, SCALE_MAX = 2;
 /* Bytes of the processes of all sizes. */
 enum { BYTES_MAX = 64 << 20 };
 
@@ -76,6 +78,12 @@ static float covariance(const Traits *a, const Traits *b)
     if (a->class != b->class) return 0;
     for (int i = 0; i < TRAITS; i++) d += fabsf(a->v[i] - b->v[i]);
     return (float)(CLASS * CLASS) + (float)(BUILT * BUILT) * expf(-d / (float)FAR);
+}
+
+/* What kernels have in common on a size that differ in the order of work-groups alone. */
+static double own(const Traits *a, const Traits *b)
+{
+    return a->twins == b->twins ? OWN * OWN - ORDER * ORDER : 0;
 }
 
 /* ---- which points a size has ---- */
@@ -163,7 +171,8 @@ static void covariances_factor(const SizeErrors *e, SizeProcess *p)
         for (size_t j = 0; j <= i; j++) {
             const ErrorPoint *a = point_of(e, p, i), *b = point_of(e, p, j);
             double sum = alike(e, a->size, b->size) * (double)covariance(&a->traits, &b->traits);
-            if (i == j) sum += OWN * OWN;
+            if (a->size == b->size) sum += own(&a->traits, &b->traits);
+            if (i == j) sum += ORDER * ORDER;
             for (size_t k = 0; k < j; k++)
                 sum -= (double)p->lower[i * p->n + k] * (double)p->lower[j * p->n + k];
             p->lower[i * p->n + j] =
@@ -232,11 +241,13 @@ double size_errors_predict(const SizeErrors *e, const Traits *t, size_t size, do
     float k[SIZE_ERRORS_POINTS];
     double mean = 0, variance = CLASS * CLASS + BUILT * BUILT + OWN * OWN;
     for (size_t i = 0; i < p->n; i++) {
-        k[i] = p->alike[i] * covariance(t, &point_of(e, p, i)->traits);
+        const ErrorPoint *x = point_of(e, p, i);
+        k[i] = p->alike[i] * covariance(t, &x->traits);
+        if (x->size == size) k[i] += (float)own(t, &x->traits);
         mean += (double)k[i] * (double)p->weight[i];
     }
     solve_lower(p, k);
     for (size_t i = 0; i < p->n; i++) variance -= (double)k[i] * (double)k[i];
-    *sd = p->scale * sqrt(fmax(variance, OWN * OWN));
+    *sd = p->scale * sqrt(fmax(variance, ORDER * ORDER));
     return mean;
 }

@@ -6,7 +6,8 @@
  *
  *   covariance = alike(size, size')
  *                [class = class'] (CLASS^2 + BUILT^2 exp(-distance(traits, traits') / FAR))
- *              + [same kernel and size] OWN^2
+ *              + [same size, but for the order of work-groups the same kernel] (OWN^2 - ORDER^2)
+ *              + [same kernel and size] ORDER^2
  *
  * so that a class of which one kernel was measured on a size is better known there, and one of which eighty
  * were is known well: yet another similar kernel promises little (Rasmussen and Williams, Gaussian Processes
@@ -29,6 +30,7 @@ enum { SIZE_ERRORS_POINTS = 96, TRAITS = 20, SIZE_EXTENTS = 4 };
 typedef struct {
     int32_t class; /* ModelClass: kernels of different classes have nothing in common */
     float v[TRAITS];
+    uint64_t twins; /* of kernels that differ in the order of work-groups alone */
 } Traits;
 
 typedef struct {

@@ -71,6 +71,7 @@ typedef struct {
     bool given_up;      /* none of its kernels can be made */
     int64_t round;      /* of a search, while its kernels are measured; 0: the final ones are */
     const bool *wanted; /* [size][variant]: the pairs to measure; NULL: all */
+    const uint32_t *order; /* of a round: in which its sizes are measured; NULL: as they are listed */
     const struct Namer *namer; /* of the kernels of a search; NULL: names depend on the variants */
 } Group;
 

@@ -157,6 +157,7 @@ Err search_group_init(SearchGroup *x, Run *r, Group *g)
                        .size = g->size,
                        .n_sizes = g->n_sizes - g->n_held_out, /* a search does not see held-out sizes */
                        .seed = 1,
+                       .graphs = target_family(r->target)->is_gpu,
                        .check = check,
                        .check_ctx = r};
     TRY(search_weights(&r->arena, o.pt, o.size, o.n_sizes, &o.weight));
@@ -360,6 +361,17 @@ static Err wanted_make(SearchGroup *x)
     return 0;
 }
 
+/* The round's sizes in the order of what they promise; those that are held out, which have no pairs, last. */
+static Err order_make(SearchGroup *x)
+{
+    Group *g = x->after.g;
+    uint32_t *order = ARENA_ARRAY(&x->r->arena, g->n_sizes, uint32_t);
+    TRY_ALLOC(order);
+    for (uint32_t z = 0; z < g->n_sizes; z++) order[z] = z;
+    g->order = order;
+    return search_order(&x->search, &x->after.batch, order);
+}
+
 Err search_group_prepare(SearchGroup *x)
 {
     Group *g;
@@ -371,6 +383,7 @@ Err search_group_prepare(SearchGroup *x)
     g->helper = NULL, g->column = NULL, g->code_object = NULL;
     g->n_helpers = g->n_columns = g->n_code_objects = 0;
     g->round = (int64_t)x->n_rounds;
+    TRY(order_make(x));
     TRY(variants_of(x));
     TRY(wanted_make(x));
     TRY(group_identify(x->r, g));

@@ -29,8 +29,9 @@ static Err plan_write(Measuring *m, size_t *n)
     map_init(&seen);
     Err e = 0;
     *n = 0;
-    for (size_t p = 0; !e && p < m->g->n_sizes; p++) {
+    for (size_t i = 0; !e && i < m->g->n_sizes; i++) {
         bool added;
+        const size_t p = m->g->order ? m->g->order[i] : i;
         if (!map_put(&seen, (Str){(const char *)&m->g->problem_id[p], sizeof(int64_t)}, &added))
             e = err_set(ERR_FAILED, "out of memory for %zu sizes", p);
         if (!e && added) e = measuring_missing(m, p, &text, n);
