@@ -152,8 +152,8 @@ static void one_tile(const Tiles *t)
         stmt_call(s, "accumulate", acc, shared, ring, chunks, x, rank, wg, thread);
     } else {
         stmt_define(s, "WorkTile", "next",
-                    value_call(s, "accumulate", acc, shared, ring, chunks, x, rank, wg, thread, reg(t, "walk"),
-                               reg(t, "args")));
+                    value_call(s, "accumulate", acc, shared, ring, chunks, x, rank, wg, thread,
+                               reg(t, "walk"), reg(t, "args")));
     }
     join_parts(t);
     stmt_if(s, reg(t, "stores"));

@@ -132,15 +132,15 @@ static void give_turn(const Consume *c)
 }
 
 /* Takes the next tile while the last products are under way, so that its divisions cost no time: keep() holds
+/* Takes the next tile while the last products are under way, so that its divisions cost no time: keep() stops
  * the compiler from computing it later. In ping-pong the other warp group multiplies meanwhile in any case. */
-static void take_next(const Consume *c)
 {
     static const char *const place[] = {"m", "n", "batch"};
     Stmts *s = c->s;
     if (c->p->groups.pingpong) return;
     stmt_call(s, "walk_next", reg(c, "walk"));
-    const Value *next = stmt_var(
-        s, "WorkTile", "next", value_call(s, "work_tile", reg(c, "walk"), reg(c, "args"), reg(c, "rank")));
+    const Value *next = stmt_var(s, "WorkTile", "next",
+                                 value_call(s, "work_tile", reg(c, "walk"), reg(c, "args"), reg(c, "rank")));
     for (int i = 0; i < 3; i++) stmt_call(s, "keep", value_field(s, next, place[i]));
 }
 
