@@ -96,7 +96,7 @@ static Slices of(bool reads)
                     .reads = reads,
                     .buffer = "buffer",
                     .barrier = "barrier",
-                    .write = {"write", "write"},
+                    .write = "write",
                     .fence = "fence",
                     .meet = "meet",
                     .store = "box",
@@ -137,6 +137,30 @@ static void test_numbers(void **unused)
             }
 }
 
+/* All threads read the slices back. Of an odd number the last one has the buffer of the next tile's first. */
+static void test_read_back(void **unused)
+{
+    (void)unused;
+    Slices x = of(false);
+    x.read = "read";
+    for (int meetings = 0; meetings < 4; meetings++) {
+        Stmts s;
+        stmts_init(&s, 0);
+        stmt_function(&s,
+                      (Function){.name = "store",
+                                 STMT_PARAMS({"int", "thread"}, {"int", "group"}, {"unsigned &", "phases"})});
+        if (meetings & 1) stmt_do(&s, value_call_0(&s, "meet"));
+        const Expr *i = stmt_unrolled(&s, "i", 0, 3);
+        stmt_call(&s, "write", of_buffer(&s, "buffer", i));
+        if (meetings & 2) stmt_do(&s, value_call_0(&s, "meet"));
+        stmt_call(&s, "put", value_call(&s, "read", of_buffer(&s, "buffer", i)));
+        stmt_end(&s);
+        stmt_end(&s);
+        assert_int_equal(slices_derive(&s, &x), meetings == 3 ? ERR_OK : ERR_FAILED);
+        stmts_fini(&s);
+    }
+}
+
 static void test_faults(void **unused)
 {
     (void)unused;
@@ -174,6 +198,7 @@ static void test_faults(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers), cmocka_unit_test(test_faults)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers), cmocka_unit_test(test_read_back),
+                                       cmocka_unit_test(test_faults)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

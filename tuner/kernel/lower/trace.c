@@ -1,6 +1,8 @@
 /* See trace.h. */
 #include "kernel/lower/trace.h"
 
+#include <stdlib.h>
+
 static void run(Trace *r, const Stmt *list);
 
 /* ---- names ---- */
@@ -74,7 +76,7 @@ void trace_record_set(Trace *r, Thing record, const char *field, Thing x)
 static Thing field_of(Trace *r, Str of, Thing x, const char *field)
 {
     Thing is;
-    if (r->rules->field(r, of, x, field, &is)) return is;
+    if (r->rules->field && r->rules->field(r, of, x, field, &is)) return is;
     if (x.kind != THING_RECORD) return nothing;
     const Thing *at = record_field(r, x, field);
     return at ? *at : nothing;
@@ -188,7 +190,7 @@ static Thing of_select(Trace *r, const Value *v)
 static void forget(Trace *r, int n_names)
 {
     r->n_names = n_names;
-    r->rules->forget(r);
+    if (r->rules->forget) r->rules->forget(r);
 }
 
 /* Returns the function's result. */
@@ -226,7 +228,10 @@ static Thing of_call(Trace *r, const Value *v)
     Thing x = nothing;
     if (r->rules->call(r, v, &x)) return x;
     const Stmt *f = followed(r, v->name);
-    return f ? follow(r, f, v) : r->rules->outside(r, v);
+    if (f) return follow(r, f, v);
+    if (r->rules->outside) return r->rules->outside(r, v);
+    for (int i = 0; i < v->n; i++) (void)trace_value(r, v->list[i]);
+    return nothing;
 }
 
 Thing trace_value(Trace *r, const Value *v)
@@ -268,14 +273,14 @@ static void block(Trace *r, const Stmt *list)
 static void declare(Trace *r, const Stmt *s)
 {
     Thing x = trace_value(r, s->x);
-    if (s->kind == STMT_VAR && s->dims[0] && !r->rules->array(r, s, &x)) return;
+    if (s->kind == STMT_VAR && s->dims[0] && r->rules->array && !r->rules->array(r, s, &x)) return;
     trace_know(r, s->name, x);
 }
 
 static void assign(Trace *r, const Stmt *s)
 {
     const Thing x = trace_value(r, s->x), to = trace_value(r, s->to);
-    r->rules->use(r, x), r->rules->use(r, to);
+    if (r->rules->use) r->rules->use(r, x), r->rules->use(r, to);
     Thing *is = s->to->kind == VALUE_NAME ? trace_known(r, s->to->name) : NULL;
     if (!is || to.kind == THING_REGISTERS) return;
     const bool updates = s->kind == STMT_UPDATE && x.kind == THING_NUMBER && is->kind == THING_NUMBER;
@@ -430,7 +435,7 @@ void trace_body(Trace *r, const Stmt *function)
 
 void trace_restart(Trace *r) { r->n_names = r->n_records = r->base = r->depth = 0; }
 
-Err trace_init(Trace *r, const TraceRules *rules, const Stmts *s)
+static Err init(Trace *r, const TraceRules *rules, const Stmts *s)
 {
     TRY(stmts_check(s));
     r->rules = rules, r->s = s;
@@ -440,4 +445,25 @@ Err trace_init(Trace *r, const TraceRules *rules, const Stmts *s)
         r->function[r->n_functions++] = at;
     }
     return ERR_OK;
+}
+
+void *trace_new(size_t bytes, const TraceRules *rules, const Stmts *s, const char *function, const Stmt **f)
+{
+    Trace *r = calloc(1, bytes);
+    if (!r) {
+        (void)err_set(ERR_FAILED, "out of memory for the stages of a kernel");
+        return NULL;
+    }
+    r->e = init(r, rules, s);
+    *f = trace_function(r, function);
+    if (!*f) REFUSE(r, "there is no function %s", function);
+    return r;
+}
+
+Err trace_free(void *state)
+{
+    if (!state) return ERR_FAILED;
+    const Err e = ((Trace *)state)->e;
+    free(state);
+    return e;
 }

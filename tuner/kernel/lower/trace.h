@@ -52,6 +52,7 @@ typedef struct {
 } Steers;
 
 typedef struct Trace Trace;
+/* Hooks other than call, statement and steers may be NULL: nothing is known, watched or refused there. */
 typedef struct {
     const char *what; /* whose statements: "a warp group" */
     /* A call; a field of x, which is called `of` (empty: it has no name). True where the rules know it. */
@@ -106,8 +107,11 @@ static inline bool is_named(const Value *v, const char *name)
     return v && (v->kind == VALUE_NAME || v->kind == VALUE_CALL) && same_name(v->name, name);
 }
 
-/* Finds the functions of s. ERR_FAILED: they are too many, or memory was missing when they were made. */
-Err trace_init(Trace *r, const TraceRules *rules, const Stmts *s);
+/* A state of so many bytes, all zero, whose first member is a Trace, and the function of that name. Its e is
+ * ERR_FAILED where there is none, functions are too many, or memory was missing when they were made. NULL:
+ * out of memory. trace_free returns its e, of NULL ERR_FAILED. */
+void *trace_new(size_t bytes, const TraceRules *rules, const Stmts *s, const char *function, const Stmt **f);
+Err trace_free(void *state);
 /* Forgets all names. */
 void trace_restart(Trace *r);
 /* The function of that name; NULL: it is not in the tree. */

@@ -34,7 +34,7 @@ static void numbers(const GpuPlan *p, Stmts *s)
                {"int", "CLUSTER_K", hopper_members(p)},
                {"int", "CLUSTER", hopper_sharing(p) * hopper_members(p)},
                {"bool", "DEPENDENT", g->dependent_launch},
-               {"int", "SPLIT", p->gsu_multiple ? p->walk.split : 1},
+               {"int", "SPLIT", hopper_split(p)},
                {"bool", "PARTIAL_SUMS", p->partial_sums},
                {"int", "SLOT_STEP", p->walk.stream_k ? 2 : 1},
                {"bool", "STORE_TMA", g->engine_store},
@@ -282,6 +282,7 @@ Err hopper_lower(const Program *program, Str symbol, Buf *out)
     const StageRing ring = {.n_stages = p->groups.stages, .has_phase = true};
     const MatrixInst *in;
     Produced produced;
+    int arrivals = 0;
     Buf body;
     Stmts s;
     TRY(find_instruction(p, &in));
@@ -302,8 +303,8 @@ Err hopper_lower(const Program *program, Str symbol, Buf *out)
     hopper_memory_put(p, &ring, &s);
     hopper_tiles(p, &s);
     if (!e) e = hopper_produce(p, &ring, &s, &produced);
-    if (!e) e = hopper_consume(p, in, &ring, &produced, &s);
-    stmt_file(&s, "nvptx/hopper_kernel.cuh");
+    if (!e) e = hopper_consume(p, in, &ring, &produced, &s, &arrivals);
+    if (!e) e = hopper_roles(p, arrivals, &s);
     gpu_put(p, &s, &body);
     kernel_head(p, symbol, &body);
     stmts_init(&s, GPU_STMTS_BYTES);

@@ -39,6 +39,8 @@ typedef struct {
 HopperMemory hopper_memory(const GpuPlan *p);
 /* ERR_INPUT: the plan has other numbers. */
 Err hopper_memory_check(const GpuPlan *p);
+/* The aligned beginning of dynamic shared memory that begins at that address. */
+const Value *hopper_base(Stmts *s, const Value *address);
 /* Prints Ring, Shared and matrix descriptors. */
 void hopper_memory_put(const GpuPlan *p, const StageRing *ring, Stmts *s);
 
@@ -55,6 +57,15 @@ Err hopper_produce(const GpuPlan *p, const StageRing *ring, Stmts *s, Produced *
 
 /* hopper_products.c: prints accumulate(), the products of a tile. in: the instruction. */
 void hopper_products(const GpuPlan *p, const MatrixInst *in, const StageRing *ring, Stmts *s);
+/* hopper_write.c: prints struct Vectors, write_slice() and write_slice_with_c(), which write a slice of
+ * results to shared memory, and store_one(). Statements that store a tile from there element by element.
+ * Whether vectors of fused operations are loaded before the products. */
+void hopper_write(const GpuPlan *p, const MatrixInst *in, Stmts *s);
+void hopper_elements(const GpuPlan *p, Stmts *s);
+bool hopper_vectors_early(const GpuPlan *p);
+/* Parts of K whose sums a helper kernel adds up later; 1: none. */
+static inline int hopper_split(const GpuPlan *p) { return p->gsu_multiple ? p->walk.split : 1; }
+
 /* hopper_store.c: prints slice_m() and slice_n(), the places of slices of results; store_tile(). ERR_FAILED:
  * slices_derive refuses it. */
 void hopper_slices(const GpuPlan *p, Stmts *s);
@@ -65,10 +76,12 @@ Err hopper_parts(const GpuPlan *p, const MatrixInst *in, Stmts *s);
 /* Bytes from X's tile in a stage to the rows of a consumer warp group. */
 const Expr *hopper_group_at(const GpuPlan *p, Stmts *s, const Expr *group);
 
-/* hopper_consume.c: prints release(), the products, the epilogue's texts, consume(), and EMPTY_ARRIVALS, the
- * arrivals that the mbarrier of an empty stage expects. produced: what the producers do. ERR_FAILED:
- * consumer_derive refuses it, or it does not fit the producers. ring must outlive s. */
+/* hopper_consume.c: prints release(), the products, the epilogue's functions and consume(). produced: what
+ * the producers do. *arrivals: those that the mbarrier of an empty stage expects. ERR_FAILED: consumer_derive
+ * refuses it, or it does not fit the producers. ring must outlive s. */
 Err hopper_consume(const GpuPlan *p, const MatrixInst *in, const StageRing *ring, const Produced *produced,
-                   Stmts *s);
+                   Stmts *s, int *arrivals);
+/* hopper_roles.c: prints gemm(), the body of the kernel function. ERR_FAILED: setup_verify refuses it. */
+Err hopper_roles(const GpuPlan *p, int arrivals, Stmts *s);
 
 #endif

@@ -140,9 +140,7 @@ static void one_tile(const Tiles *t)
     take_tile(t, "p");
     stmt_var(s, "g_Ops", "of_tile", reg(t, "ops"));
     stmt_call(s, "g_find_bias", of_tile, value_field(s, p, "batch"));
-    stmt_if(s, reg(t, "VECTORS_EARLY"));
-    stmt_call(s, "vectors.load", of_tile, p, wg, thread);
-    stmt_end(s);
+    if (hopper_vectors_early(t->p)) stmt_call(s, "vectors.load", of_tile, p, wg, thread);
     /* without this wait the parity of a stage could be that of an earlier tile's phase */
     if (t->p->groups.pingpong) stmt_call(s, "pingpong_wait", wg);
     stmt_call(s, "accumulate", acc, reg(t, "shared"), reg(t, "ring"), value_field(s, p, "count"),
@@ -187,7 +185,7 @@ static void consume(const Tiles *t)
 /* ---- the whole ---- */
 
 Err hopper_consume(const GpuPlan *p, const MatrixInst *in, const StageRing *ring, const Produced *produced,
-                   Stmts *s)
+                   Stmts *s, int *arrivals)
 {
     const Tiles t = {p, s};
     const Consumers c = {.function = "consume",
@@ -208,17 +206,17 @@ Err hopper_consume(const GpuPlan *p, const MatrixInst *in, const StageRing *ring
                          .meetings = produced->meetings,
                          .turn_wait = "pingpong_wait",
                          .turn_give = "pingpong_arrive"};
-    int arrivals = 0, releases = 0;
+    int releases = 0;
     release(p, s);
     hopper_products(p, in, ring, s);
     hopper_slices(p, s);
-    stmt_file(s, "nvptx/hopper_results.cuh");
+    hopper_write(p, in, s);
     TRY(hopper_store(p, s));
     if (p->partial_sums || p->walk.members > 1) stmt_file(s, "nvptx/hopper_split.cuh");
     if (hopper_members(p) > 1) TRY(hopper_parts(p, in, s));
     consume(&t);
     TRY(consumer_derive(s, &c, &releases));
-    TRY(count_arrivals(p, s, produced, &arrivals));
-    stmt_constant(s, "int", "EMPTY_ARRIVALS", (int64_t)arrivals * releases);
+    TRY(count_arrivals(p, s, produced, arrivals));
+    *arrivals *= releases;
     return ERR_OK;
 }
