@@ -1,4 +1,5 @@
-/* The set-up of mbarriers (lower/setup.h): what is right is taken, and each fault is refused for its reason. */
+/* The set-up of mbarriers (lower/setup.h): what is right is taken, and each fault is refused for its
+ * reason. */
 #include "test/support.h"
 
 #include "kernel/lower/setup.h"

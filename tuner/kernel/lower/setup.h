@@ -1,5 +1,5 @@
-/* The beginning of a kernel with roles: one thread sets up the mbarriers, all threads of the cluster meet, and
- * each role calls its function. The kernel function is traced for a thread of each role. */
+/* The beginning of a kernel with roles: one thread sets up the mbarriers, all threads of the cluster meet,
+ * and each role calls its function. The kernel function is traced for a thread of each role. */
 #ifndef KERNEL_LOWER_SETUP_H
 #define KERNEL_LOWER_SETUP_H
 

@@ -168,14 +168,16 @@ static Thing of_numbers(ValueOp op, int64_t a, int64_t b)
 
 static Thing of_op(Trace *r, const Value *v)
 {
-    const Thing x = trace_value(r, v->x), y = v->y ? trace_value(r, v->y) : nothing;
+    const Thing x = trace_value(r, v->x);
+    const bool decides = (v->op == VALUE_BOTH && thing_is(x, 0)) || (v->op == VALUE_EITHER && thing_is(x, 1));
+    if (decides) return x; /* the other side is not evaluated */
+    const Thing y = v->y ? trace_value(r, v->y) : nothing;
     if (x.kind > THING_RECORD) return x; /* what lies so many bytes behind it */
     if (y.kind > THING_RECORD) return y;
     if (v->op == VALUE_NOT && x.kind == THING_NUMBER) return thing_number(!x.number);
     if (v->op == VALUE_NEG && x.kind == THING_NUMBER) return thing_number(-x.number);
-    /* 0 && x, 1 || x: whatever x is */
-    if (v->op == VALUE_BOTH && (thing_is(x, 0) || thing_is(y, 0))) return thing_number(0);
-    if (v->op == VALUE_EITHER && (thing_is(x, 1) || thing_is(y, 1))) return thing_number(1);
+    if (v->op == VALUE_BOTH && thing_is(y, 0)) return y; /* whatever x is */
+    if (v->op == VALUE_EITHER && thing_is(y, 1)) return y;
     if (x.kind != THING_NUMBER || y.kind != THING_NUMBER) return nothing;
     return of_numbers(v->op, x.number, y.number);
 }

@@ -5,6 +5,7 @@
 
 #include "kernel/gpu/gpu.h"
 #include "kernel/lower/producer.h"
+#include "kernel/lower/shares.h"
 #include "problem/matrix_inst.h"
 #include "problem/window.h"
 
@@ -62,6 +63,11 @@ void hopper_products(const GpuPlan *p, const MatrixInst *in, const StageRing *ri
  * Whether vectors of fused operations are loaded before the products. */
 void hopper_write(const GpuPlan *p, const MatrixInst *in, Stmts *s);
 void hopper_elements(const GpuPlan *p, Stmts *s);
+/* What the epilogue makes of the sum x and, if `with_c`, of C's element c. */
+const Value *hopper_combined(Stmts *s, const Value *x, const Value *c, const Value *with_c, const Value *row,
+                             const Value *col);
+/* Declares `reads`: whether C is read. */
+const Value *hopper_reads(const GpuPlan *p, Stmts *s);
 bool hopper_vectors_early(const GpuPlan *p);
 /* Parts of K whose sums a helper kernel adds up later; 1: none. */
 static inline int hopper_split(const GpuPlan *p) { return p->gsu_multiple ? p->walk.split : 1; }
@@ -70,6 +76,10 @@ static inline int hopper_split(const GpuPlan *p) { return p->gsu_multiple ? p->w
  * slices_derive refuses it. */
 void hopper_slices(const GpuPlan *p, Stmts *s);
 Err hopper_store(const GpuPlan *p, Stmts *s);
+/* hopper_join.c: prints join_sums() or add_sums(), which add up parts of K through the workspace.
+ * ERR_INPUT: sums are no whole runs. ERR_FAILED: shares_verify refuses it. What it is told. */
+Err hopper_join(const GpuPlan *p, const MatrixInst *in, Stmts *s);
+Shares hopper_shares(const GpuPlan *p);
 /* hopper_parts.c: prints add_parts(), which adds and stores the sums of a cluster's parts of K. ERR_INPUT:
  * the ring is too small for them. */
 Err hopper_parts(const GpuPlan *p, const MatrixInst *in, Stmts *s);

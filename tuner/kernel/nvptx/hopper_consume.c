@@ -124,7 +124,7 @@ static void join_parts(const Tiles *t)
     if (!t->p->partial_sums) return;
     stmt_if(s, value_op(s, VALUE_GT, value_field(s, p, "parts"), value_int(s, 1)));
     if (t->p->walk.stream_k)
-        stmt_set(s, stores, value_call(s, "join_sums", acc, args, p, rank, wg, thread));
+        stmt_set(s, stores, value_call(s, "join_sums", acc, args, of_tile, p, rank, wg, thread));
     else {
         stmt_set(s, stores, value_int(s, 0));
         stmt_call(s, "add_sums", acc, args, of_tile, p, rank, wg, thread);
@@ -212,7 +212,7 @@ Err hopper_consume(const GpuPlan *p, const MatrixInst *in, const StageRing *ring
     hopper_slices(p, s);
     hopper_write(p, in, s);
     TRY(hopper_store(p, s));
-    if (p->partial_sums || p->walk.members > 1) stmt_file(s, "nvptx/hopper_split.cuh");
+    if (p->partial_sums) TRY(hopper_join(p, in, s));
     if (hopper_members(p) > 1) TRY(hopper_parts(p, in, s));
     consume(&t);
     TRY(consumer_derive(s, &c, &releases));

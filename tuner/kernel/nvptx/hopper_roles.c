@@ -1,5 +1,5 @@
-/* The kernel function of wgmma kernels, as statements: mbarriers are set up, the threads of the cluster meet, and
- * the warp groups take their roles. */
+/* The kernel function of wgmma kernels, as statements: mbarriers are set up, the threads of the cluster
+ * meet, and the warp groups take their roles. */
 #include "kernel/lower/setup.h"
 #include "kernel/nvptx/hopper.h"
 

@@ -1,10 +1,9 @@
-/* How a consumer warp group of wgmma kernels writes the results of a slice to shared memory, and stores them from
- * there element by element where the copy engine does not, as statements over expressions. Vectors of fused
- * operations are loaded for a tile's rows and, slice by slice, for its columns.
+/* How a consumer warp group of wgmma kernels writes the results of a slice to shared memory, and stores
+ * them from there element by element where the copy engine does not, as statements over expressions.
+ * Vectors of fused operations are loaded for a tile's rows and, slice by slice, for its columns.
  *
- * X is the side of the instruction's rows, Y that of its columns: M and N, or with swap N and M. */
+ * * X is the side of the instruction's rows, Y that of its columns: M and N, or with swap N and M. */
 #include "index/layout.h"
-#include "index/matrix_lanes.h"
 #include "kernel/nvptx/hopper.h"
 #include "kernel/nvptx/lanes.h"
 
@@ -54,12 +53,9 @@ static const Value *flag(const Write *w, bool is) { return value_reg(w->s, is ? 
 
 /* ---- places ---- */
 
-/* Row and column of a thread's accumulator in its instruction. */
 static MatrixAccLane lane_of(const Write *w, const Expr *thread, const Expr *j)
 {
-    MatrixAccLane own = matrix_acc_lane(w->pool, w->in, thread, j);
-    if (w->p->groups.rows_from_registers) own.row = nvptx_spread_row(w->pool, own.row);
-    return own;
+    return nvptx_acc_lane(w->pool, w->p, w->in, thread, j);
 }
 
 /* Byte `byte` of a line of a slice. The copy engine swizzles lines of 128 bytes, and no shorter ones. */
@@ -86,6 +82,22 @@ static const Value *acc_at(const Write *w, const Expr *j)
     const Expr *first = expr_mul_i(p, expr_mod_i(p, w->i, w->m.along), w->m.columns / 2);
     const Value *row = value_at(w->s, reg(w, "acc"), expr_div_i(p, w->i, w->m.along));
     return value_at(w->s, row, expr_add(p, first, j));
+}
+
+/* ---- the epilogue ---- */
+
+const Value *hopper_combined(Stmts *s, const Value *x, const Value *c, const Value *with_c, const Value *row,
+                             const Value *col)
+{
+    const Value *ops = value_reg(s, "ops");
+    return value_call(s, "g_combined", ops, value_call(s, "g_scaled", ops, x), c, with_c, row, col);
+}
+
+const Value *hopper_reads(const GpuPlan *p, Stmts *s)
+{
+    const Value *zero = value_call(s, "g_is_zero", value_reg(s, "args.beta"));
+    return stmt_define(s, "bool", "reads",
+                       gpu_reads_c(p) ? value_op(s, VALUE_NOT, zero, NULL) : value_reg(s, "false"));
 }
 
 /* ---- vectors of fused operations ---- */
@@ -184,16 +196,15 @@ static const Value *combined(const Write *w, const Expr *j, const Value *c)
 {
     Stmts *s = w->s;
     ExprPool *p = w->pool;
-    const Value *x = reg(w, "vectors.x"), *y = reg(w, "vectors.y"), *ops = reg(w, "ops");
+    const Value *x = reg(w, "vectors.x"), *y = reg(w, "vectors.y");
     if (w->fused) {
         const Expr *column = expr_add(p, expr_mul_i(p, expr_div_i(p, j, 4), 2), expr_mod_i(p, j, 2));
         x = value_at(s, value_at(s, x, expr_div_i(p, w->i, w->m.along)),
                      expr_mod_i(p, expr_div_i(p, j, 2), 2));
         y = value_at(s, value_at(s, y, expr_mod_i(p, w->i, 2)), column);
     }
-    return value_call(s, "g_combined", ops, value_call(s, "g_scaled", ops, acc_at(w, j)),
-                      c ? c : value_cast(s, "g_TD", value_int(s, 0)), flag(w, c), w->swap ? y : x,
-                      w->swap ? x : y);
+    return hopper_combined(s, acc_at(w, j), c ? c : value_cast(s, "g_TD", value_int(s, 0)), flag(w, c),
+                           w->swap ? y : x, w->swap ? x : y);
 }
 
 /* ---- a slice ---- */
@@ -293,8 +304,7 @@ static void store_one(const Write *w)
     const Value *from = value_call(s, "c_at", reg(w, "args"), m, n, batch);
     stmt_set(s, c, value_load(s, access_element(SPACE_GLOBAL, "g_TD", bytes, from, NULL)));
     stmt_end(s);
-    const Value *x = value_call(s, "g_combined", ops, value_call(s, "g_scaled", ops, reg(w, "sum")), c,
-                                reg(w, "reads"), row, col);
+    const Value *x = hopper_combined(s, reg(w, "sum"), c, reg(w, "reads"), row, col);
     const Value *to = value_call(s, "d_at", reg(w, "args"), m, n, batch);
     stmt_store(s, access_element(SPACE_GLOBAL, "g_TD", bytes, to, NULL), value_call(s, "g_from_c", x));
     stmt_end(s);
@@ -337,8 +347,7 @@ void hopper_elements(const GpuPlan *p, Stmts *s)
     const Write w = write_of(p, NULL, s);
     const int lines = w.m.pieces * p->groups.slice_n, warps = WGMMA_LANES / 32;
     const Value *bar = sum(&w, value_int(s, 1), reg(&w, "wg"));
-    const Value *zero = value_call(s, "g_is_zero", reg(&w, "args.beta"));
-    stmt_define(s, "bool", "reads", gpu_reads_c(p) ? value_op(s, VALUE_NOT, zero, NULL) : flag(&w, false));
+    hopper_reads(p, s);
     stmt_call(s, "group_sync", bar); /* the slices of the previous tile have been read */
     const Expr *i = stmt_unrolled(s, "i", SLICE, w.m.slices);
     stmt_define(
@@ -349,7 +358,8 @@ void hopper_elements(const GpuPlan *p, Stmts *s)
     stmt_call(s, "group_sync", bar);
     stmt_define(s, "int", "first_m", value_call(s, "slice_m", value_expr(s, i), reg(&w, "p"), reg(&w, "wg")));
     stmt_define(s, "int", "first_n", value_call(s, "slice_n", value_expr(s, i), reg(&w, "p"), reg(&w, "wg")));
-    /* Addresses of contractions have divisions, of which the compiler takes two or four turns at its pleasure. */
+    /* Addresses of contractions have divisions, of which the compiler takes two or four turns at its
+     * pleasure. */
     const Expr *line = stmt_loop(s, (Loop){.var = "line",
                                            .type = "int",
                                            .start = expr_div_i(w.pool, w.thread, 32),
