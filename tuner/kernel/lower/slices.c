@@ -184,11 +184,24 @@ static bool call(Trace *r, const Value *v, Thing *is)
 
 static bool statement_steers(StmtKind kind)
 {
-    return kind == STMT_BOX || kind == STMT_EXPECT || kind == STMT_PHASE || kind == STMT_STORE_AWAIT;
+    return kind == STMT_BOX || kind == STMT_EXPECT || kind == STMT_PHASE || kind == STMT_STORE_AWAIT ||
+           kind == STMT_BARRIER;
+}
+
+/* A store of all threads to the only buffer. */
+static bool store_to_memory(Trace *r, const Stmt *s)
+{
+    const Thing to = s->kind == STMT_STORE && storing(r)->of->memory ? trace_value(r, s->access->base)
+                                                                     : (Thing){.kind = THING_NONE};
+    if (to.kind != THING_STAGE) return false;
+    if (!storing(r)->thread) write(storing(r), to);
+    return true;
 }
 
 static bool statement(Trace *r, const Stmt *s)
 {
+    if (store_to_memory(r, s)) return true;
+    if (s->kind == STMT_BARRIER) return meet(storing(r)), true;
     if (storing(r)->thread && statement_steers(s->kind)) {
         if (s->kind != STMT_PHASE) REFUSE(r, "another thread than the first one loads or waits for stores");
         return true;
@@ -231,6 +244,7 @@ static int run_thread(Storing *t, const Stmt *f, int thread)
         trace_know(&t->trace, t->of->phases, thing_number(phases));
         trace_know(&t->trace, t->of->thread, thing_number(thread));
         trace_know(&t->trace, t->of->group, thing_number(GROUP));
+        if (t->of->memory) trace_know(&t->trace, t->of->memory, (Thing){.kind = THING_STAGE});
         trace_body(&t->trace, f);
         phases = t->trace.name[0].is.number; /* as the function has left it */
     }

@@ -10,11 +10,13 @@
 
 /* The names that the text has for what the function works with. */
 typedef struct {
-    const char *function;         /* stores a tile */
-    const char *thread, *group;   /* its parameters: thread 0 loads and stores */
-    const char *phases;           /* a bit for each buffer: the parity of its mbarrier's phase */
-    int n_buffers, bytes;         /* of a buffer */
-    bool reads;                   /* C is loaded */
+    const char *function;       /* stores a tile */
+    const char *thread, *group; /* its parameters: thread 0 loads and stores */
+    const char *phases;         /* a bit for each buffer: the parity of its mbarrier's phase */
+    int n_buffers, bytes;       /* of a buffer */
+    bool reads;                 /* C is loaded */
+    const char *memory; /* a parameter with the address of the only buffer, to which threads store, and
+                                   * barriers are those of all threads; or NULL: */
     const char *buffer, *barrier; /* buffer(group, i): its address; barrier(group, i): the mbarrier of C */
     const char *write;            /* write(.., address, ..): all threads write a slice; not followed */
     const char *read; /* read(address): all threads read the slice and store it; NULL: the copy engine */
