@@ -238,12 +238,13 @@ static int run_thread(Storing *t, const Stmt *f, int thread)
 {
     int64_t phases = 0;
     t->thread = thread, t->meetings = 0;
-    for (int i = 0; i < BUFFERS_MAX; i++) t->buffer[i] = (Buffer){.newer = READ};
-    for (int tile = 0; tile < TILES && !t->trace.e; tile++) {
+    for (int i = 0; i < BUFFERS_MAX; i++) t->buffer[i] = (Buffer){.newer = READ, .is_free = t->of->once};
+    for (int tile = 0; tile < (t->of->once ? 1 : TILES) && !t->trace.e; tile++) {
         trace_restart(&t->trace);
         trace_know(&t->trace, t->of->phases, thing_number(phases));
         trace_know(&t->trace, t->of->thread, thing_number(thread));
         trace_know(&t->trace, t->of->group, thing_number(GROUP));
+        if (t->of->where) trace_know(&t->trace, t->of->where, thing_number(1));
         if (t->of->memory) trace_know(&t->trace, t->of->memory, (Thing){.kind = THING_STAGE});
         trace_body(&t->trace, f);
         phases = t->trace.name[0].is.number; /* as the function has left it */

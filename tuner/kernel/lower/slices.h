@@ -17,6 +17,8 @@ typedef struct {
     bool reads;                 /* C is loaded */
     const char *memory; /* a parameter with the address of the only buffer, to which threads store, and
                                    * barriers are those of all threads; or NULL: */
+    const char *where;  /* a parameter that is true where the buffer is used; NULL: it always is */
+    bool once;          /* the function is called once, and nobody has read the buffer before */
     const char *buffer, *barrier; /* buffer(group, i): its address; barrier(group, i): the mbarrier of C */
     const char *write;            /* write(.., address, ..): all threads write a slice; not followed */
     const char *read; /* read(address): all threads read the slice and store it; NULL: the copy engine */

@@ -347,7 +347,7 @@ void hopper_elements(const GpuPlan *p, Stmts *s)
     const Write w = write_of(p, NULL, s);
     const int lines = w.m.pieces * p->groups.slice_n, warps = WGMMA_LANES / 32;
     const Value *bar = sum(&w, value_int(s, 1), reg(&w, "wg"));
-    hopper_reads(p, s);
+    if (hopper_split(p) == 1) hopper_reads(p, s);
     stmt_call(s, "group_sync", bar); /* the slices of the previous tile have been read */
     const Expr *i = stmt_unrolled(s, "i", SLICE, w.m.slices);
     stmt_define(
@@ -358,14 +358,14 @@ void hopper_elements(const GpuPlan *p, Stmts *s)
     stmt_call(s, "group_sync", bar);
     stmt_define(s, "int", "first_m", value_call(s, "slice_m", value_expr(s, i), reg(&w, "p"), reg(&w, "wg")));
     stmt_define(s, "int", "first_n", value_call(s, "slice_n", value_expr(s, i), reg(&w, "p"), reg(&w, "wg")));
-    /* Addresses of contractions have divisions, of which the compiler takes two or four turns at its
-     * pleasure. */
+    /* Left to itself the compiler takes two or four turns, depending on small changes elsewhere. Addresses of
+     * contractions have divisions. */
     const Expr *line = stmt_loop(s, (Loop){.var = "line",
                                            .type = "int",
                                            .start = expr_div_i(w.pool, w.thread, 32),
                                            .limit = expr_const(w.pool, lines),
                                            .step = warps,
-                                           .unroll = p->indices ? UNROLL_2 : UNROLL_AS_COMPILED});
+                                           .unroll = p->indices ? UNROLL_2 : UNROLL_4});
     store_line(&w, line);
     stmt_end(s);
     stmt_end(s);
