@@ -185,7 +185,9 @@ static Thing of_op(Trace *r, const Value *v)
 static Thing of_select(Trace *r, const Value *v)
 {
     const Thing is = trace_value(r, v->z);
-    return is.kind == THING_NUMBER ? trace_value(r, is.number ? v->x : v->y) : nothing;
+    if (is.kind == THING_NUMBER) return trace_value(r, is.number ? v->x : v->y);
+    const Thing x = trace_value(r, v->x), y = trace_value(r, v->y);
+    return x.kind > THING_RECORD ? x : y.kind > THING_RECORD ? y : nothing;
 }
 
 /* Names behind these are at the end of their block. */
@@ -257,13 +259,13 @@ Thing trace_value(Trace *r, const Value *v)
     case VALUE_CALL:
         return of_call(r, v);
     default:
-        return nothing;
+        return r->rules->memory ? r->rules->memory(r, v) : nothing;
     }
 }
 
 /* ---- statements ---- */
 
-static void block(Trace *r, const Stmt *list)
+void trace_block(Trace *r, const Stmt *list)
 {
     const int n = r->n_names;
     r->blocks++;
@@ -286,6 +288,7 @@ static void assign(Trace *r, const Stmt *s)
     Thing *is = s->to->kind == VALUE_NAME ? trace_known(r, s->to->name) : NULL;
     if (!is || to.kind == THING_REGISTERS) return;
     const bool updates = s->kind == STMT_UPDATE && x.kind == THING_NUMBER && is->kind == THING_NUMBER;
+    if (s->kind == STMT_UPDATE && is->kind > THING_RECORD) return; /* some bytes behind it */
     *is = s->kind == STMT_SET ? x : updates ? of_numbers(s->op, is->number, x.number) : nothing;
 }
 
@@ -293,11 +296,13 @@ static void condition(Trace *r, const Stmt *s)
 {
     const Thing x = trace_value(r, s->x);
     if (x.kind == THING_NUMBER)
-        block(r, x.number ? s->body : s->otherwise);
+        trace_block(r, x.number ? s->body : s->otherwise);
+    else if (r->rules->branch)
+        r->rules->branch(r, s);
     else if (trace_steers(r, s->body) || trace_steers(r, s->otherwise))
         REFUSE(r, "what %s does to its stages depends on a condition that is not known", r->rules->what);
     else
-        block(r, s->body), block(r, s->otherwise);
+        trace_block(r, s->body), trace_block(r, s->otherwise);
 }
 
 /* Whether a loop has another turn. */
@@ -317,16 +322,21 @@ static void loop(Trace *r, const Stmt *s)
     bool turns = true;
     if (!trace_steers(r, s->body)) { /* further turns do the same */
         if (l->var && l->start) trace_know(r, l->var, nothing);
-        block(r, s->body);
+        trace_block(r, s->body);
         r->n_names = n;
         return;
     }
     if (l->start) trace_know(r, l->var, of_expr(r, l->start));
     for (int i = 0; !r->e; i++) {
-        if ((!l->condition && !l->limit) || l->step_by || !goes_on(r, l, &turns) || i == TRACE_TURNS)
-            REFUSE(r, "the turns of a loop of %s are not known", r->rules->what);
+        if ((!l->condition && !l->limit) || l->step_by || !goes_on(r, l, &turns) || i == TRACE_TURNS) {
+            if (r->rules->turns)
+                r->rules->turns(r, s);
+            else
+                REFUSE(r, "the turns of a loop of %s are not known", r->rules->what);
+            break;
+        }
         if (r->e || !turns) break;
-        block(r, s->body);
+        trace_block(r, s->body);
         r->n_records = n_records;
         Thing *at = l->var ? trace_known(r, l->var) : NULL;
         if (at) at->number += l->step;
@@ -376,7 +386,7 @@ static void one(Trace *r, const Stmt *s)
         loop(r, s);
         break;
     case STMT_BLOCK:
-        block(r, s->body);
+        trace_block(r, s->body);
         break;
     case STMT_RETURN:
         give_back(r, s);
@@ -400,8 +410,11 @@ static void run(Trace *r, const Stmt *list)
 static bool value_steers(Trace *r, const Value *v)
 {
     if (!v) return false;
+    if (v->kind == VALUE_STAGE) return true;
+    for (int i = 0; i < v->n; i++)
+        if (value_steers(r, v->list[i])) return true;
     if (v->kind == VALUE_CALL) {
-        if (r->rules->call_steers(r, v->name)) return true;
+        if (r->rules->call_steers && r->rules->call_steers(r, v->name)) return true;
         const Stmt *f = followed(r, v->name);
         if (f) return trace_steers(r, f->body);
     }
@@ -457,8 +470,8 @@ void *trace_new(size_t bytes, const TraceRules *rules, const Stmts *s, const cha
         return NULL;
     }
     r->e = init(r, rules, s);
-    *f = trace_function(r, function);
-    if (!*f) REFUSE(r, "there is no function %s", function);
+    *f = function ? trace_function(r, function) : NULL;
+    if (function && !*f) REFUSE(r, "there is no function %s", function);
     return r;
 }
 
