@@ -27,7 +27,7 @@ src     = $(sort $(wildcard $(addsuffix /*.c,$(1))))
 objs    = $(patsubst %.c,$(B)/obj/%.o,$(1))
 
 # libtuner: the runtime and what it needs of base, the readers of fmt, problem and index; no writer, no process.
-RUN_PARTS  := $(addprefix base/,arena err filemap fs hash map own seal sha256_x86 str) \
+RUN_PARTS  := $(addprefix base/,arena err filemap fs hash map own seal str) \
               $(addprefix fmt/,command keys msgpack_read msgpack_scan node scalar yaml_read) \
               $(addprefix problem/,conv conv_desc conv_part conv_size copy_engine datatype fused helper_name index_sizes \
                 indices indices_type gemm_call miopen model model_least model_select pack part pointwise predicate \

@@ -76,7 +76,7 @@ static Err columns_find(Oracle *x)
         Solution s;
         Hash128 hash;
         CandidateKind kind;
-        char text[SHA256_HEX + 1];
+        char text[CONTENT_HEX + 1];
         size_t k = 0;
         if (!pool_get(&x->pool, x->pool.item[i], &s, &hash)) continue;
         e = candidates_add(&c, &s, &kind, text);

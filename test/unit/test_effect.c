@@ -16,7 +16,7 @@ typedef struct {
     ProblemType pt;
     Deriver deriver;
     Solution base, derived;
-    char hash[SHA256_HEX + 1];
+    char hash[CONTENT_HEX + 1];
     CustomFolder folder;
 } Bench;
 
@@ -48,7 +48,7 @@ static bool written(Bench *b, const Param *p, Solution *s, Verdict *v, bool *sam
 {
 
     CandidateKind kind;
-    char hash[SHA256_HEX + 1];
+    char hash[CONTENT_HEX + 1];
     if (!solution_derive(&b->deriver, s, v)) return false;
     if (p && param_equal(p, s, &b->derived) && (p->scope & scope_of(b->deriver.target->family))) return false;
     assert_ok(candidates_add(&b->candidates, s, &kind, hash));
@@ -363,7 +363,7 @@ static void test_fold(void **state)
     candidates_init(&b.candidates, b.deriver.target, &b.arena);
     while (fork_step(&f, &more, &kept), more) {
         CandidateKind kind;
-        char hash[SHA256_HEX + 1];
+        char hash[CONTENT_HEX + 1];
         if (!kept) continue;
         n_valid++;
         assert_ok(candidates_add(&b.candidates, &f.solution, &kind, hash));

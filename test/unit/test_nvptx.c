@@ -447,16 +447,16 @@ static void test_wgmma_texts(void **state)
             assert_true(text_has(&d, s, types[t].instruction));
             if (types[t].k == 16) assert_true(text_has(&d, s, majors[op]));
             assert_false(text_has(&d, s, "__cluster_dims__"));
-            assert_true(text_has(&d, s, "constexpr bool DEPENDENT = 0;"));
+            assert_false(text_has(&d, s, "    wait_for_launches();"));
             s.DependentLaunch = 1, s.ClusterK = 4;
             assert_true(text_has(&d, s, "__cluster_dims__(4, 1, 1)"));
-            assert_true(text_has(&d, s, "constexpr int CLUSTER_K = 4;"));
-            assert_true(text_has(&d, s, "constexpr bool DEPENDENT = 1;"));
+            assert_true(text_has(&d, s, "q < 4"));
+            assert_true(text_has(&d, s, "    wait_for_launches();"));
             s.ClusterK = 1;
             s.ClusterM = 2, s.RingStages = 3, s.ConsumerRegisters = 232, s.ProducerRegisters = 40;
             assert_true(text_has(&d, s, "__cluster_dims__(2, 1, 1)"));
-            assert_true(text_has(&d, s, "constexpr int STAGES = 3;"));
-            assert_true(text_has(&d, s, "constexpr int REGS_CONSUMER = 232;"));
+            assert_true(text_has(&d, s, "stage == 3"));
+            assert_true(text_has(&d, s, "more_registers<232>();"));
         }
 }
 

@@ -140,7 +140,7 @@ static void kernel_of(Str program, Buf *out)
     buf_init(&text);
     if (kernel_emit_text(program, "p", STR("k"), &text)) fail_msg("%s", err_message());
     Str content = kernel_content(buf_view(&text));
-    assert_int_equal(content.n, 64);
+    assert_int_equal(content.n, CONTENT_HEX);
     buf_str(out, content);
     buf_fini(&text);
 }
@@ -314,7 +314,7 @@ static void unnamed(void **state)
         Deriver d;
         Verdict v;
         Buf b[3];
-        char symbol[KERNEL_SYMBOL_BYTES], hash[SHA256_HEX + 1];
+        char symbol[KERNEL_SYMBOL_BYTES], hash[CONTENT_HEX + 1];
         for (int j = 0; j < 3; j++) buf_init(&b[j]);
         assert_int_equal(problem_type_gemm(&pt, false, true, TYPE_S, TYPE_S, TYPE_S), 0);
         solution_init(&s, &pt);
@@ -327,9 +327,9 @@ static void unnamed(void **state)
         assert_int_equal(kernel_emit(&s, t, str_from(symbol), &b[1]), 0);
         assert_int_equal(kernel_emit(&s, t, STR("kernel"), &b[2]), 0);
         assert_true(str_eq(buf_view(&b[0]), buf_view(&b[1])));
-        sha256_hex(buf_view(&b[2]), hash);
+        content_hex(buf_view(&b[2]), hash);
         assert_memory_equal(symbol, "kernel_", 7);
-        assert_memory_equal(symbol + 7, hash, 32);
+        assert_memory_equal(symbol + 7, hash, sizeof hash);
         assert_null(memchr(b[0].s, 1, b[0].n));
         for (int j = 0; j < 3; j++) buf_fini(&b[j]);
     }

@@ -96,7 +96,7 @@ static Slices of(bool reads)
                     .reads = reads,
                     .buffer = "buffer",
                     .barrier = "barrier",
-                    .write = {"write", "write"},
+                    .write = "write",
                     .fence = "fence",
                     .meet = "meet",
                     .store = "box",
@@ -137,6 +137,38 @@ static void test_numbers(void **unused)
             }
 }
 
+/* All threads read the slices back. Of an odd number the last one has the buffer of the next tile's first. */
+static void read_back(bool in_memory, bool first, bool second)
+{
+    Slices x = of(false);
+    Stmts s;
+    x.read = "read";
+    if (in_memory) x.memory = "lines", x.n_buffers = 1;
+    stmts_init(&s, 0);
+    stmt_function(&s, (Function){.name = "store",
+                                 STMT_PARAMS({"int", "thread"}, {"int", "group"}, {"unsigned &", "phases"},
+                                             {"float *", "lines"})});
+    const Expr *i = stmt_unrolled(&s, "i", 0, 3);
+    const Value *at = in_memory ? reg(&s, "lines") : of_buffer(&s, "buffer", i);
+    if (first) in_memory ? stmt_barrier(&s) : stmt_do(&s, value_call_0(&s, "meet"));
+    if (in_memory)
+        stmt_store(&s, access_element(SPACE_LOCAL, "float", 4, at, NULL), value_int(&s, 0));
+    else
+        stmt_call(&s, "write", at);
+    if (second) in_memory ? stmt_barrier(&s) : stmt_do(&s, value_call_0(&s, "meet"));
+    stmt_call(&s, "put", value_call(&s, "read", at));
+    stmt_end(&s);
+    stmt_end(&s);
+    assert_int_equal(slices_derive(&s, &x), first && second ? ERR_OK : ERR_FAILED);
+    stmts_fini(&s);
+}
+
+static void test_read_back(void **unused)
+{
+    (void)unused;
+    for (int i = 0; i < 8; i++) read_back(i & 4, i & 1, i & 2);
+}
+
 static void test_faults(void **unused)
 {
     (void)unused;
@@ -174,6 +206,7 @@ static void test_faults(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers), cmocka_unit_test(test_faults)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers), cmocka_unit_test(test_read_back),
+                                       cmocka_unit_test(test_faults)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

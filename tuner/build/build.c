@@ -23,7 +23,7 @@ enum {
     OUTPUT_BYTES = 256 << 10 /* of a compiler's output that the log keeps */
 };
 
-typedef char Key[SHA256_HEX + 1];
+typedef char Key[CONTENT_HEX + 1];
 
 /* One call of the compiler. */
 typedef struct {
@@ -100,7 +100,7 @@ static Err jobs_look_up(Build *b)
         buf_str(&text, j->source);
         e = buf_check(&text);
         if (e) break;
-        sha256_hex(buf_view(&text), b->key[i]);
+        content_hex(buf_view(&text), b->key[i]);
         bool added;
         int64_t *slot = map_put(&first, str_from(b->key[i]), &added);
         if (!slot) {
@@ -287,7 +287,7 @@ static Err job_fail(Build *b, size_t i, const ProcResult *r, Str output)
     j->why = line.n && r->end == PROC_EXITED
                  ? arena_printf(b->arena, "%.*s", (int)(line.n < 400 ? line.n : 400), line.s)
                  : arena_printf(b->arena, "compiler %s", buf_cstr(&how));
-    j->log_path = arena_printf(b->arena, "%s/%.32s.log", b->log_dir, b->key[i]);
+    j->log_path = arena_printf(b->arena, "%s/%s.log", b->log_dir, b->key[i]);
     log_write(b, j, buf_view(&how), output, &log);
     Err e = buf_check(&log);
     if (!e && (!j->why.s || !j->log_path.s)) e = err_set(ERR_FAILED, "out of memory for the log of a kernel");
@@ -300,14 +300,14 @@ static Err job_fail(Build *b, size_t i, const ProcResult *r, Str output)
 
 static Err call_succeeded(Build *b, Call *c, const ProcResult *r)
 {
-    const char(*keys[MAX_BATCH])[SHA256_HEX + 1];
-    char name[SHA256_HEX + 1];
+    const char(*keys[MAX_BATCH])[CONTENT_HEX + 1];
+    char name[CONTENT_HEX + 1];
     Str path;
-    for (size_t k = 0; k < c->n; k++) keys[k] = (const char(*)[SHA256_HEX + 1]) & b->key[c->job[k]];
+    for (size_t k = 0; k < c->n; k++) keys[k] = (const char(*)[CONTENT_HEX + 1]) & b->key[c->job[k]];
     Buf text;
     buf_init(&text);
     for (size_t k = 0; k < c->n; k++) buf_puts(&text, *keys[k]);
-    sha256_hex(buf_view(&text), name);
+    content_hex(buf_view(&text), name);
     Err e = buf_check(&text);
     buf_fini(&text);
     if (!e) e = cache_add(&b->cache, b->arena, c->object, name, keys, c->n, &path);

@@ -1,9 +1,11 @@
 /* Build: compiles texts of kernels to object files, several at once, through a cache; links objects into a
  * code object.
  *
- * Invariants: an object's key is the SHA-256 of the toolchain's identity and the source; an object of the
- * cache is used if its size and hash are right, and compiled again otherwise. Files get their final names by
- * rename, so that a killed build leaves no incomplete object. A bad kernel fails its own job and no other.
+ * Invariants: an object's key is the 128-bit hash of the toolchain's identity and the source; an object of
+ * the cache is used if its size and hash are right, and compiled again otherwise. Symbols are made from a
+ * hash of their text or are the solution's name, so that an object found by another source's key could not
+ * be launched in its place. Files get their final names by rename, so that a killed build leaves no
+ * incomplete object. A bad kernel fails its own job and no other.
  * Several small kernels are compiled in one file (texts of kernels may be concatenated, kernel.h), so that
  * jobs may share an object; when such a file fails, its kernels are compiled one by one. Nothing is loaded or
  * timed here.

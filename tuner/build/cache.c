@@ -53,12 +53,12 @@ static bool is_hex(Str s)
     return true;
 }
 
-/* True for "<64 hexadecimal digits>.o" and ".obj". */
+/* True for the hexadecimal digits of a key and ".o" or ".obj". Keys of earlier versions had 64 digits. */
 static bool is_entry(Str name)
 {
-    return name.n > SHA256_HEX && is_hex(str_sub(name, 0, SHA256_HEX)) &&
-           (str_eq_c(str_sub(name, SHA256_HEX, name.n), ".o") ||
-            str_eq_c(str_sub(name, SHA256_HEX, name.n), ".obj"));
+    const size_t n = str_find(name, '.', 0);
+    return (n == CONTENT_HEX || n == SHA256_HEX) && is_hex(str_sub(name, 0, n)) &&
+           (str_eq_c(str_sub(name, n, name.n), ".o") || str_eq_c(str_sub(name, n, name.n), ".obj"));
 }
 
 Err build_cache_clear(const char *dir)
@@ -133,7 +133,7 @@ Err cache_put(const Cache *c, const char *path, Str content)
 }
 
 typedef struct {
-    char name[SHA256_HEX + 1];
+    char name[CONTENT_HEX + 1];
     uint64_t bytes;
     Hash128 hash;
 } Entry;
@@ -141,9 +141,9 @@ typedef struct {
 static bool entry_parse(const char *text, Entry *e)
 {
     int end = 0;
-    return sscanf(text, "tuner-object 1 %64[0-9a-f] %" SCNu64 " %16" SCNx64 "%16" SCNx64 "%n", e->name,
+    return sscanf(text, "tuner-object 2 %32[0-9a-f] %" SCNu64 " %16" SCNx64 "%16" SCNx64 "%n", e->name,
                   &e->bytes, &e->hash.hi, &e->hash.lo, &end) == 4 &&
-           text[end] == '\n' && strlen(e->name) == SHA256_HEX;
+           text[end] == '\n' && strlen(e->name) == CONTENT_HEX;
 }
 
 /* Checks size and hash. Each object is read once per build. */
@@ -179,14 +179,14 @@ Err cache_find(Cache *c, Arena *a, const char *key, Str *path)
 }
 
 Err cache_add(Cache *c, Arena *a, const char *from, const char *name,
-              const char (*const *keys)[SHA256_HEX + 1], size_t n_keys, Str *path)
+              const char (*const *keys)[CONTENT_HEX + 1], size_t n_keys, Str *path)
 {
     Str content, entry;
     TRY(entry_path(c, a, name, ".o", true, path));
     arena_reset(&c->scratch);
     TRY(file_read(&c->scratch, from, MAX_OBJECT, &content));
     Hash128 hash = hash128(content);
-    Str line = arena_printf(&c->scratch, "tuner-object 1 %s %zu %016" PRIx64 "%016" PRIx64 "\n", name,
+    Str line = arena_printf(&c->scratch, "tuner-object 2 %s %zu %016" PRIx64 "%016" PRIx64 "\n", name,
                             content.n, hash.hi, hash.lo);
     TRY_ALLOC(line.s);
     if (rename(from, path->s)) FAIL(ERR_FAILED, "cannot rename to '%s': %s", path->s, strerror(errno));

@@ -25,7 +25,7 @@ void cache_fini(Cache *c);
 Err cache_find(Cache *c, Arena *a, const char *key, Str *path);
 /* Moves the object from `from` into the cache under a name, for the kernels with these keys. */
 Err cache_add(Cache *c, Arena *a, const char *from, const char *name,
-              const char (*const *keys)[SHA256_HEX + 1], size_t n_keys, Str *path);
+              const char (*const *keys)[CONTENT_HEX + 1], size_t n_keys, Str *path);
 /* Writes by rename, without the fsync of file_write: damage by a crash of the machine is found by the hash.
  */
 Err cache_put(const Cache *c, const char *path, Str content);

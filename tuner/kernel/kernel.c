@@ -82,7 +82,7 @@ Str kernel_content(Str text)
         const Str rest = str_sub(text, i, text.n);
         if (!str_starts(rest, before)) continue;
         line = str_sub(rest, sizeof before - 1, rest.n);
-        return str_sub(line, 0, SHA256_HEX < line.n ? SHA256_HEX : line.n);
+        return str_sub(line, 0, CONTENT_HEX < line.n ? CONTENT_HEX : line.n);
     }
     return STR_NULL;
 }
@@ -103,26 +103,26 @@ static Err emit_named(const Program *p, Str body, Str symbol, Buf *out)
  * from it. */
 static Err emit_by_hash(const Program *p, Buf *body, Buf *text, Buf *out, char symbol[KERNEL_SYMBOL_BYTES])
 {
-    char hash[SHA256_HEX + 1];
+    char hash[CONTENT_HEX + 1];
     TRY(families[p->target->family].lower(p, KERNEL_UNNAMED, body));
     TRY(emit_named(p, buf_view(body), STR("kernel"), text));
-    sha256_hex(buf_view(text), hash);
-    snprintf(symbol, KERNEL_SYMBOL_BYTES, "kernel_%.32s", hash);
+    content_hex(buf_view(text), hash);
+    snprintf(symbol, KERNEL_SYMBOL_BYTES, "kernel_%s", hash);
     return emit_named(p, buf_view(body), str_from(symbol), out);
 }
 
 /* Does the same for a program written by hand, which is lowered twice. */
 static Err custom_unnamed(const Solution *s, const Target *t, Buf *out, char symbol[KERNEL_SYMBOL_BYTES])
 {
-    char hash[SHA256_HEX + 1];
+    char hash[CONTENT_HEX + 1];
     Buf text;
     buf_init(&text);
     Err e = kernel_emit(s, t, STR("kernel"), &text);
     if (!e) e = buf_check(&text);
-    sha256_hex(buf_view(&text), hash);
+    content_hex(buf_view(&text), hash);
     buf_fini(&text);
     TRY(e);
-    snprintf(symbol, KERNEL_SYMBOL_BYTES, "kernel_%.32s", hash);
+    snprintf(symbol, KERNEL_SYMBOL_BYTES, "kernel_%s", hash);
     return kernel_emit(s, t, str_from(symbol), out);
 }
 

@@ -12,7 +12,7 @@ typedef struct {
 /* The table that the Makefile generates; its last entry has a NULL name. */
 extern const KernelText kernel_texts[];
 
-/* Appends the file of that name, "nvptx/ring_store.cuh". Aborts when there is none: names are constants. */
+/* Appends the file of that name, "nvptx/async.cuh". Aborts when there is none: names are constants. */
 void kernel_text_put(const char *name, Buf *out);
 
 /* ---- a kernel's name ---- */

@@ -3,7 +3,7 @@
  * what still holds:
  *
  *   environment  device, toolchain, tool version            key: the text itself
- *   kernel       one generated source                       key: sha256 of the source
+ *   kernel       one generated source                       key: hash of the source
  *   compile      a kernel compiled in an environment        status, time, log
  *   code         facts from the code object of a kernel     "vgpr=64 sgpr=30 ..." (build/facts.h)
  *   problem      problem type and size                      key: "Cijk_Ailk_Bljk_SB 64,64,1,64,64,64,64,64"

@@ -46,7 +46,7 @@ static Err put_entry(const Solution *s, Buf *out)
     return err;
 }
 
-Err candidates_add(Candidates *c, const Solution *s, CandidateKind *kind, char hash[SHA256_HEX + 1])
+Err candidates_add(Candidates *c, const Solution *s, CandidateKind *kind, char hash[CONTENT_HEX + 1])
 {
     bool added;
     buf_reset(&c->text);
@@ -59,8 +59,8 @@ Err candidates_add(Candidates *c, const Solution *s, CandidateKind *kind, char h
     buf_printf(&c->entry, "%s %.*s ", c->target->name, STR_ARG(kernel_content(buf_view(&c->text))));
     TRY(put_entry(s, &c->entry));
     TRY(buf_check(&c->entry));
-    sha256_hex(buf_view(&c->entry), hash);
-    if (!map_put(&c->seen, (Str){hash, SHA256_HEX}, &added))
+    content_hex(buf_view(&c->entry), hash);
+    if (!map_put(&c->seen, (Str){hash, CONTENT_HEX}, &added))
         FAIL(ERR_FAILED, "out of memory for %zu candidates", c->seen.n);
     *kind = added ? CANDIDATE_NEW : CANDIDATE_SAME;
     if (added)

@@ -32,6 +32,6 @@ void candidates_init(Candidates *c, const Target *target, Arena *arena);
 void candidates_fini(Candidates *c);
 /* s: derived and valid. hash: identity of its kernel. It does not depend on the other solutions, so that an
  * edited config finds the measurements of all kernels that it still has. */
-Err candidates_add(Candidates *c, const Solution *s, CandidateKind *kind, char hash[SHA256_HEX + 1]);
+Err candidates_add(Candidates *c, const Solution *s, CandidateKind *kind, char hash[CONTENT_HEX + 1]);
 
 #endif

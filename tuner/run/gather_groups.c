@@ -79,7 +79,7 @@ static Err kernel_make(Run *r, const Group *g, Maker *m, const ShardKernel *k, V
 {
     Verdict verdict;
     CandidateKind kind = CANDIDATE_UNWRITTEN;
-    char hash[SHA256_HEX + 1];
+    char hash[CONTENT_HEX + 1];
     *v = (Variant){.name = arena_dup(&r->arena, k->name),
                    .kernel_name = arena_dup(&r->arena, k->kernel_name),
                    .permutation = k->permutation};
@@ -93,7 +93,7 @@ static Err kernel_make(Run *r, const Group *g, Maker *m, const ShardKernel *k, V
              verdict.rule != RULE_NONE     ? "not valid"
              : kind == CANDIDATE_UNWRITTEN ? "not written for this target"
                                            : "the same kernel as another one");
-    v->hash = arena_dup(&r->arena, (Str){hash, SHA256_HEX});
+    v->hash = arena_dup(&r->arena, (Str){hash, CONTENT_HEX});
     TRY_ALLOC(v->hash.s);
     return 0;
 }

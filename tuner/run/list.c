@@ -102,7 +102,7 @@ static Err judge_writer(Judge *j, const Solution *as)
     Solution s = *as;
     Verdict v;
     CandidateKind kind;
-    char hash[SHA256_HEX + 1];
+    char hash[CONTENT_HEX + 1];
     if (solution_derive(&j->writer, &s, &v)) {
         const bool texts = ++j->n_writeable <= COUNT_TEXTS || j->all_texts;
         return texts ? candidates_add(&j->candidates, &s, &kind, hash) : ERR_OK;

@@ -278,7 +278,7 @@ Err search_group_make(SearchGroup *x, uint32_t c)
     Solution s;
     Hash128 unused;
     CandidateKind kind;
-    char hash[SHA256_HEX + 1];
+    char hash[CONTENT_HEX + 1];
     bool added;
     Variant none = {0};
     while (x->made.n <= c)
@@ -289,7 +289,7 @@ Err search_group_make(SearchGroup *x, uint32_t c)
     TRY(candidates_add(&x->candidates, &s, &kind, hash));
     if (kind != CANDIDATE_NEW) return search_failed(&x->search, c), 0;
     *v = (Variant){.s = s,
-                   .hash = arena_dup(&x->r->arena, (Str){hash, SHA256_HEX}),
+                   .hash = arena_dup(&x->r->arena, (Str){hash, CONTENT_HEX}),
                    .permutation = x->search.known.v[c].permutation};
     TRY_ALLOC(v->hash.s);
     Group one = {.variant = v, .n_variants = 1, .namer = &x->namer, .problem = x->g->problem};

@@ -34,13 +34,13 @@ static Err variant_add(Run *r, Group *g, const Solution *s, int64_t permutation,
                        Variants *list)
 {
     CandidateKind kind;
-    char hash[SHA256_HEX + 1];
+    char hash[CONTENT_HEX + 1];
     TRY(candidates_add(candidates, s, &kind, hash));
     if (kind != CANDIDATE_NEW) return 0;
     if (list->n == MAX_VARIANTS)
         FAIL(ERR_INPUT, "%s:%d: more than %d valid solutions", r->config->path, g->config->line,
              MAX_VARIANTS);
-    Variant v = {.s = *s, .hash = arena_dup(&r->arena, (Str){hash, SHA256_HEX}), .permutation = permutation};
+    Variant v = {.s = *s, .hash = arena_dup(&r->arena, (Str){hash, CONTENT_HEX}), .permutation = permutation};
     TRY_ALLOC(v.hash.s);
     if (!VEC_PUSH(list, v)) FAIL(ERR_FAILED, "out of memory for %zu solutions", list->n);
     return (list->n & 63) == 0 ? run_check() : 0;

@@ -112,7 +112,7 @@ static Err kernel_sweep(Run *r, const Group *g, size_t variant, Candidates *cand
         for (int i = 0; i < N_WIDTHS; i++) {
             Variant x = {.s = v->s};
             CandidateKind is;
-            char hash[SHA256_HEX + 1];
+            char hash[CONTENT_HEX + 1];
             x.s.WorkGroupMapping = widths[i];
             x.s.WorkGroupMappingXCC = kind ? -1 : 1;
             x.s.WorkGroupMappingXCCGroup = kind == 2 ? -1 : 0;
@@ -120,7 +120,7 @@ static Err kernel_sweep(Run *r, const Group *g, size_t variant, Candidates *cand
             if (is_there(g, v->kernel_name, &x.s)) continue;
             TRY(candidates_add(candidates, &x.s, &is, hash));
             if (is != CANDIDATE_NEW) continue;
-            x.hash = arena_dup(&r->arena, (Str){hash, SHA256_HEX});
+            x.hash = arena_dup(&r->arena, (Str){hash, CONTENT_HEX});
             TRY_ALLOC(x.hash.s);
             out[(*n)++] = x;
         }

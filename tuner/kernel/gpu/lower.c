@@ -31,8 +31,8 @@ static void put_undefs(Str text, Buf *out)
 /* The text stands in a namespace named after the content's hash, so that texts can be concatenated. */
 Err gpu_finish(const GpuPlan *p, Str title, Str body, Buf *out)
 {
-    char hex[SHA256_HEX + 1];
-    sha256_hex(body, hex);
+    char hex[CONTENT_HEX + 1];
+    content_hex(body, hex);
     buf_printf(out, "/* tuner " TUNER_VERSION " %s kernel, format 1\n * %.*s\n * content %s */\n",
                p->dialect->language, STR_ARG(title), hex);
     buf_printf(out, "namespace k%.8s {\n", hex);

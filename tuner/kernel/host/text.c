@@ -249,8 +249,8 @@ void host_open_kernel(HostText *t, Str symbol, int64_t local_bytes)
 /* Replaces every '@' by a prefix made from the content's hash, so that texts can be concatenated. */
 static Err put_finished(Str title, Str body, Buf *out)
 {
-    char hex[SHA256_HEX + 1], prefix[16];
-    sha256_hex(body, hex);
+    char hex[CONTENT_HEX + 1], prefix[16];
+    content_hex(body, hex);
     snprintf(prefix, sizeof prefix, "k%.8s_", hex);
     buf_printf(out, "/* tuner " TUNER_VERSION " host kernel, format 1\n * %.*s\n * content %s */\n",
                STR_ARG(title), hex);

@@ -14,30 +14,30 @@ Cursor *state_cursor(Run *r, const char *name)
 
 void stage_fill(Run *r, int at)
 {
-    if (r->e || at == NO_STAGE) return;
+    if (r->trace.e || at == NO_STAGE) return;
     if (r->effect) {
         r->effect->fills |= 1u << at;
         return;
     }
     Stage *s = &r->now.stage[at];
-    if (s->reading) REFUSE(r, "stage %d is filled while threads may still read it", at);
+    if (s->reading) REFUSE(&r->trace, "stage %d is filled while threads may still read it", at);
     if (s->unread && !r->ring->may_skip)
-        REFUSE(r, "stage %d is filled again, but its chunk has not been read", at);
+        REFUSE(&r->trace, "stage %d is filled again, but its chunk has not been read", at);
     s->filled = true;
     s->newer = OPEN;
 }
 
 void stage_read(Run *r, int at)
 {
-    if (r->e || at == NO_STAGE) return;
+    if (r->trace.e || at == NO_STAGE) return;
     if (r->effect) {
         r->effect->reads |= 1u << at;
         return;
     }
     Stage *s = &r->now.stage[at];
-    if (!s->filled) REFUSE(r, "stage %d is read, but nothing was copied to it", at);
-    if (s->newer != ARRIVED) REFUSE(r, "stage %d is read, but no wait covers its copies", at);
-    if (s->unseen) REFUSE(r, "stage %d is read with no barrier behind the wait for its copies", at);
+    if (!s->filled) REFUSE(&r->trace, "stage %d is read, but nothing was copied to it", at);
+    if (s->newer != ARRIVED) REFUSE(&r->trace, "stage %d is read, but no wait covers its copies", at);
+    if (s->unseen) REFUSE(&r->trace, "stage %d is read with no barrier behind the wait for its copies", at);
     s->reading = true, s->unread = false;
 }
 
@@ -74,7 +74,7 @@ static int pending_of(Run *r, int stage)
     int least = ARRIVED;
     for (int i = 0; i < n_stages(r); i++)
         if ((stage == NO_STAGE || i == stage) && r->now.stage[i].newer < least) least = r->now.stage[i].newer;
-    if (least == OPEN) REFUSE(r, "a wait for copies of stage %d that are no group yet", stage);
+    if (least == OPEN) REFUSE(&r->trace, "a wait for copies of stage %d that are no group yet", stage);
     return least;
 }
 
@@ -83,7 +83,7 @@ static void remember(Run *r, const Stmt *at)
     for (int i = 0; i < r->n_waits; i++)
         if (r->wait[i] == at) return;
     if (r->n_waits == WAITS_MAX)
-        REFUSE(r, "more than %d waits", WAITS_MAX);
+        REFUSE(&r->trace, "more than %d waits", WAITS_MAX);
     else
         r->wait[r->n_waits++] = at;
 }
@@ -93,17 +93,17 @@ void stages_await(Run *r, const Stmt *at)
     const Cursor *c = at->to ? state_cursor(r, at->to->name) : NULL;
     const int stage = c ? (c->at + at->dims[0]) % at->ring->n_stages : NO_STAGE;
     int pending = (int)at->number;
-    if (at->to && !c) REFUSE(r, "there is no cursor '%s'", at->to->name);
-    if (r->e) return;
+    if (at->to && !c) REFUSE(&r->trace, "there is no cursor '%s'", at->to->name);
+    if (r->trace.e) return;
     if (r->derives) {
         pending = pending_of(r, stage);
         if (!at->to && pending == ARRIVED) pending = 0;
-        /* the tree is that of *r->s, which async_derive may change */
+        /* the tree is that of *r->trace.s, which async_derive may change */
         if (pending != ARRIVED && (at->number == UNDERIVED || at->number > pending))
             ((Stmt *)at)->number = pending;
         remember(r, at);
     }
-    if (pending == UNDERIVED) REFUSE(r, "a wait whose number of groups was not derived");
+    if (pending == UNDERIVED) REFUSE(&r->trace, "a wait whose number of groups was not derived");
     for (int i = 0; i < n_stages(r); i++) {
         Stage *s = &r->now.stage[i];
         if (s->newer == ARRIVED || s->newer < pending) continue;
@@ -133,28 +133,50 @@ bool states_join(Run *r, State *to, const State *other)
         x->unread = x->unread && y->unread;
         news = either(&x->reading, y->reading) || news;
     }
-    if (to->n_cursors != other->n_cursors) REFUSE(r, "a cursor is declared on one of two ways");
-    for (int i = 0; i < to->n_cursors && !r->e; i++)
+    if (to->n_cursors != other->n_cursors) REFUSE(&r->trace, "a cursor is declared on one of two ways");
+    for (int i = 0; i < to->n_cursors && !r->trace.e; i++)
         if (to->cursor[i].at != other->cursor[i].at)
-            REFUSE(r, "cursor '%s' is at stage %d or %d", to->cursor[i].name, to->cursor[i].at,
+            REFUSE(&r->trace, "cursor '%s' is at stage %d or %d", to->cursor[i].name, to->cursor[i].at,
                    other->cursor[i].at);
-    for (int i = 0; i < to->n_known; i++) {
-        Known *x = &to->known[i];
-        if (x->value == other->known[i].value) continue;
-        news = news || x->value != UNKNOWN;
-        x->value = UNKNOWN;
+    return news;
+}
+
+void names_keep(const Run *r, Names *to)
+{
+    to->n = r->trace.n_names;
+    memcpy(to->name, r->trace.name, (size_t)to->n * sizeof *to->name);
+}
+
+void names_set(Run *r, const Names *from)
+{
+    r->trace.n_names = from->n;
+    memcpy(r->trace.name, from->name, (size_t)from->n * sizeof *from->name);
+}
+
+bool names_join(Names *to, const Names *other)
+{
+    bool news = false;
+    for (int i = 0; i < to->n; i++) {
+        Thing *x = &to->name[i].is;
+        const Thing y = other->name[i].is;
+        if (x->kind == y.kind && x->number == y.number) continue;
+        const bool is_stage = x->kind == THING_STAGE || y.kind == THING_STAGE;
+        const Thing both = {.kind = is_stage ? THING_STAGE : THING_NONE, .number = is_stage ? UNKNOWN : 0};
+        news = news || x->kind != both.kind || x->number != both.number;
+        *x = both;
     }
     return news;
 }
 
-void state_rotate(const Run *r, State *x, int by)
+void state_rotate(const Run *r, State *x, Names *names, int by)
 {
     const int n = n_stages(r);
     const State was = *x;
     if (!by) return;
     for (int i = 0; i < n; i++) x->stage[i] = was.stage[(i + by) % n];
     for (int i = 0; i < x->n_cursors; i++) x->cursor[i].at = (x->cursor[i].at - by + n) % n;
-    for (int i = 0; i < x->n_known; i++)
-        if (x->known[i].is_stage && x->known[i].value != UNKNOWN)
-            x->known[i].value = (x->known[i].value - by + n) % n;
+    for (int i = 0; i < names->n; i++) {
+        Thing *is = &names->name[i].is;
+        if (is->kind == THING_STAGE && is->number != UNKNOWN) is->number = (is->number - by + n) % n;
+    }
 }

@@ -4,16 +4,15 @@
 #define KERNEL_LOWER_ASYNC_STAGES_H
 
 #include "kernel/lower/async.h"
+#include "kernel/lower/trace.h"
 
 enum {
     CURSORS_MAX = 4,
-    NAMES_MAX = 64,
-    DEPTH_MAX = 16,    /* calls inside of calls */
     ROUNDS_MAX = 4096, /* until a loop's state stays the same: each round makes a stage worse */
     OPEN = -1,         /* of Stage.newer: its group is not committed; all groups have arrived */
     ARRIVED = 1000,
     NO_STAGE = -1,
-    UNKNOWN = -1, /* of Known.value */
+    UNKNOWN = -1, /* the number of a stage */
     TURNS = 3     /* of functions that take turns: the second one begins with what the first one has left */
 };
 
@@ -26,13 +25,6 @@ typedef struct {
     bool reading; /* other threads may still read it */
 } Stage;
 
-/* A register with the address of a stage, or a counter with a number. */
-typedef struct {
-    const char *name;
-    int value;
-    bool is_stage;
-} Known;
-
 typedef struct {
     const char *name;
     int at;
@@ -41,9 +33,14 @@ typedef struct {
 typedef struct {
     Stage stage[STAGES_MAX];
     Cursor cursor[CURSORS_MAX];
-    Known known[NAMES_MAX];
-    int n_cursors, n_known;
+    int n_cursors;
 } State;
+
+/* The names that a function knows: addresses of stages, counters. */
+typedef struct {
+    Named name[TRACE_NAMES];
+    int n;
+} Names;
 
 /* What a function does to the stages whose addresses are its parameters, a bit each. Those that wait, commit
  * or move cursors are followed instead, call by call. */
@@ -54,32 +51,19 @@ typedef struct {
     unsigned fills, reads;
 } Effect;
 
-/* Whether a loop's body waits, commits or moves cursors. */
-enum { LOOPS_MAX = 64, WAITS_MAX = 64 };
+/* Things: a STAGE has its number, or UNKNOWN. */
+enum { WAITS_MAX = 64 };
 typedef struct {
-    const Stmt *of;
-    bool steers;
-} Loops;
-
-typedef struct {
-    const Stmts *s;
+    Trace trace; /* the first member */
     State now;
     const StageRing *ring;
     bool derives;
-    int depth, base; /* calls; first of now.known that the current function sees */
-    Effect *effect;  /* of the function that is looked at for itself; NULL: none */
+    Effect *effect; /* of the function that is looked at for itself; NULL: none */
     Effect of[FUNCTIONS_MAX];
-    Loops loops[LOOPS_MAX];
-    int n_of, n_loops;
+    int n_of;
     const Stmt *wait[WAITS_MAX]; /* that were reached */
     int n_waits;
-    Err e;
 } Run;
-
-#define REFUSE(r, ...)                                                                                       \
-    do {                                                                                                     \
-        if (!(r)->e) (r)->e = err_set(ERR_FAILED, __VA_ARGS__);                                              \
-    } while (0)
 
 static inline int n_stages(const Run *r) { return r->ring ? r->ring->n_stages : 0; }
 
@@ -91,10 +75,14 @@ void stages_barrier(Run *r);
  * to be read: such loops multiply all chunks that there are; what was filled last was filled with none. */
 void stages_mix(Run *r);
 void stages_await(Run *r, const Stmt *at);
+/* The names that are known now, and what they are then again. */
+void names_keep(const Run *r, Names *to);
+void names_set(Run *r, const Names *from);
 /* Adds what may be the case in `other`. Returns whether that was news. */
 bool states_join(Run *r, State *to, const State *other);
+bool names_join(Names *to, const Names *other);
 /* Counts stages from another one on: stage `by` becomes stage 0. */
-void state_rotate(const Run *r, State *x, int by);
+void state_rotate(const Run *r, State *x, Names *names, int by);
 Cursor *state_cursor(Run *r, const char *name);
 
 #endif

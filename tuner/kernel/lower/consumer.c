@@ -1,8 +1,6 @@
 /* What calls and statements of a consumer warp group are, for trace.h. See consumer.h. */
 #include "kernel/lower/consumer_run.h"
 
-#include <stdlib.h>
-
 static Consumer *consumer(Trace *r) { return (Consumer *)r; } /* its first member */
 static const Thing nothing = {.kind = THING_NONE};
 
@@ -193,14 +191,12 @@ static Err checked(const Stmts *s, const Consumers *c, bool derives, int *releas
                                      .forget = forget,
                                      .steers = statement_steers,
                                      .call_steers = call_steers};
-    Consumer *r = calloc(1, sizeof *r);
-    if (!r) FAIL(ERR_FAILED, "out of memory for the stages of a kernel");
+    const Stmt *f;
+    Consumer *r = trace_new(sizeof *r, &rules, s, c->function, &f);
+    if (!r) return trace_free(r);
     r->c = c, r->derives = derives;
-    r->run.e = trace_init(&r->run, &rules, s);
     if (c->ring->n_stages < 1 || c->ring->n_stages > STAGES_MAX || c->n_groups > CONSUMER_GROUPS)
         REFUSE(&r->run, "%d stages and %d warp groups", c->ring->n_stages, c->n_groups);
-    const Stmt *f = trace_function(&r->run, c->function);
-    if (!f) REFUSE(&r->run, "there is no function %s", c->function);
     for (int w = 0; !r->run.e && consumer_walk(r, w); w++) {
         for (int g = 0; g < c->n_groups && !r->run.e; g++) {
             r->group = g;
@@ -209,9 +205,7 @@ static Err checked(const Stmts *s, const Consumers *c, bool derives, int *releas
         consumer_together(r, releases);
     }
     consumer_waits(r, s->first);
-    const Err e = r->run.e;
-    free(r);
-    return e;
+    return trace_free(r);
 }
 
 Err consumer_derive(Stmts *s, const Consumers *c, int *releases) { return checked(s, c, true, releases); }

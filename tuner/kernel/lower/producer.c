@@ -191,10 +191,6 @@ static bool call_steers(const Trace *r, const char *name)
     return same_name(name, of->next) || same_name(name, of->meet);
 }
 
-static bool array(Trace *r, const Stmt *s, Thing *is) { return (void)r, (void)s, (void)is, true; }
-static void use(Trace *r, Thing x) { (void)r, (void)x; }
-static void forget(Trace *r) { (void)r; }
-
 /* ---- all work-groups ---- */
 
 static const ProducerWalk *walk_of(const Producers *of, int i, ProducerWalk *w)
@@ -244,30 +240,23 @@ static Err checked(const Stmts *s, const Producers *of, bool derives, Produced *
                                      .field = field,
                                      .outside = outside,
                                      .statement = statement,
-                                     .array = array,
-                                     .use = use,
-                                     .forget = forget,
                                      .steers = statement_steers,
                                      .call_steers = call_steers};
-    Producer *p = calloc(1, sizeof *p);
-    if (!p) FAIL(ERR_FAILED, "out of memory for the stages of a kernel");
+    const Stmt *f;
+    Producer *p = trace_new(sizeof *p, &rules, s, of->function, &f);
+    if (!p) return trace_free(p);
     *out = (Produced){0};
     p->of = of, p->out = out;
-    p->trace.e = trace_init(&p->trace, &rules, s);
     if (of->ring->n_stages < 1 || of->ring->n_stages > STAGES_MAX || of->cluster > CLUSTER_MAX)
         REFUSE(&p->trace, "%d stages and %d work-groups", of->ring->n_stages, of->cluster);
-    const Stmt *f = trace_function(&p->trace, of->function);
-    if (!f) REFUSE(&p->trace, "there is no function %s", of->function);
     for (int w = 0; !p->trace.e && walk_of(of, w, &p->walk); w++) run_walk(p, f);
     if (!p->trace.e && derives)
         ((Stmt *)p->expect)->number = out->bytes; /* a node of *s, which may be changed */
     if (!p->trace.e && p->expect->number != out->bytes)
         REFUSE(&p->trace, "'%s' expects %d bytes and gets %d", of->full, (int)p->expect->number,
                (int)out->bytes);
-    const Err e = p->trace.e;
     VEC_FINI(&p->boxes);
-    free(p);
-    return e;
+    return trace_free(p);
 }
 
 Err producer_derive(Stmts *s, const Producers *of, Produced *out) { return checked(s, of, true, out); }

@@ -1,8 +1,6 @@
 /* See slices.h. */
 #include "kernel/lower/slices.h"
 
-#include <stdlib.h>
-
 #include "kernel/lower/trace.h"
 
 enum {
@@ -17,10 +15,11 @@ enum {
 typedef struct {
     int newer;    /* groups of stores committed behind the newest one that reads it; OPEN, READ */
     bool is_free; /* all threads know that stores have read it */
-    bool is_written, is_fenced, is_seen; /* by every thread; the engine may see it; all threads have fenced */
-    int64_t expected, loaded, stored;    /* bytes of C, and of the slice */
-    bool is_there;                       /* C has arrived */
-    int phases;                          /* of the mbarrier that have completed */
+    bool is_written, is_fenced;       /* by every thread; the engine may see it */
+    bool is_whole, is_seen;           /* all threads have written it; and have fenced */
+    int64_t expected, loaded, stored; /* bytes of C, and of the slice */
+    bool is_there;                    /* C has arrived */
+    int phases;                       /* of the mbarrier that have completed */
 } Buffer;
 
 /* Things: a STAGE is an address in a buffer, a BARRIER its mbarrier. */
@@ -109,6 +108,7 @@ static void meet(Storing *t)
     if (t->thread) return;
     for (int i = 0; i < t->of->n_buffers; i++) {
         Buffer *b = &t->buffer[i];
+        b->is_whole = b->is_written;
         b->is_seen = b->is_written && b->is_fenced;
         if (b->newer == READ && !b->is_written) b->is_free = true;
     }
@@ -120,6 +120,15 @@ static void store(Storing *t, Thing x)
     if (!b) return;
     if (!b->is_seen) REFUSE(&t->trace, "a slice is stored that the copy engine may not see yet");
     b->newer = OPEN, b->is_free = b->is_there = false;
+}
+
+/* All threads read a slice; until they meet, others may still do so. */
+static void read_back(Storing *t, Thing x)
+{
+    Buffer *b = buffer_of(t, x, THING_STAGE);
+    if (!b) return;
+    if (!b->is_whole) REFUSE(&t->trace, "a slice is read that other threads may not have written yet");
+    b->is_written = b->is_free = false;
 }
 
 /* A slice has been stored by the groups up to this one. */
@@ -134,23 +143,21 @@ static void commit(Storing *t)
 
 /* ---- for trace.h ---- */
 
-static bool field(Trace *r, Str of, Thing x, const char *name, Thing *is)
+/* Calls that get the address of a buffer. */
+static bool on_buffer(Storing *t, const Value *v)
 {
-    return (void)r, (void)of, (void)x, (void)name, (void)is, false;
-}
-
-static Thing outside(Trace *r, const Value *v)
-{
-    const Slices *of = storing(r)->of;
+    const Slices *of = t->of;
+    void (*const what)(Storing *, Thing) = is_named(v, of->write)   ? write
+                                           : is_named(v, of->read)  ? read_back
+                                           : is_named(v, of->store) ? store
+                                                                    : NULL;
     Thing address = {.kind = THING_NONE};
-    for (int i = 0; i < v->n; i++) {
-        const Thing x = trace_value(r, v->list[i]);
+    for (int i = 0; what && i < v->n; i++) {
+        const Thing x = trace_value(&t->trace, v->list[i]);
         if (x.kind == THING_STAGE) address = x;
     }
-    if (storing(r)->thread) return (Thing){.kind = THING_NONE};
-    if (is_named(v, of->write[0]) || is_named(v, of->write[1])) write(storing(r), address);
-    if (is_named(v, of->store)) store(storing(r), address);
-    return (Thing){.kind = THING_NONE};
+    if (what && !t->thread) what(t, address);
+    return what;
 }
 
 static bool call(Trace *r, const Value *v, Thing *is)
@@ -158,6 +165,7 @@ static bool call(Trace *r, const Value *v, Thing *is)
     Storing *t = storing(r);
     const Slices *of = t->of;
     *is = (Thing){.kind = THING_NONE};
+    if (on_buffer(t, v)) return true;
     if (is_named(v, of->buffer) || is_named(v, of->barrier)) {
         const Thing group = v->n == 2 ? trace_value(r, v->list[0]) : *is;
         const Thing i = v->n == 2 ? trace_value(r, v->list[1]) : *is;
@@ -176,11 +184,24 @@ static bool call(Trace *r, const Value *v, Thing *is)
 
 static bool statement_steers(StmtKind kind)
 {
-    return kind == STMT_BOX || kind == STMT_EXPECT || kind == STMT_PHASE || kind == STMT_STORE_AWAIT;
+    return kind == STMT_BOX || kind == STMT_EXPECT || kind == STMT_PHASE || kind == STMT_STORE_AWAIT ||
+           kind == STMT_BARRIER;
+}
+
+/* A store of all threads to the only buffer. */
+static bool store_to_memory(Trace *r, const Stmt *s)
+{
+    const Thing to = s->kind == STMT_STORE && storing(r)->of->memory ? trace_value(r, s->access->base)
+                                                                     : (Thing){.kind = THING_NONE};
+    if (to.kind != THING_STAGE) return false;
+    if (!storing(r)->thread) write(storing(r), to);
+    return true;
 }
 
 static bool statement(Trace *r, const Stmt *s)
 {
+    if (store_to_memory(r, s)) return true;
+    if (s->kind == STMT_BARRIER) return meet(storing(r)), true;
     if (storing(r)->thread && statement_steers(s->kind)) {
         if (s->kind != STMT_PHASE) REFUSE(r, "another thread than the first one loads or waits for stores");
         return true;
@@ -207,11 +228,8 @@ static bool call_steers(const Trace *r, const char *name)
 {
     const Slices *of = ((const Storing *)r)->of;
     return same_name(name, of->meet) || same_name(name, of->fence) || same_name(name, of->commit) ||
-           same_name(name, of->store) || same_name(name, of->write[0]) || same_name(name, of->write[1]);
+           same_name(name, of->store) || same_name(name, of->write);
 }
-static bool array(Trace *r, const Stmt *s, Thing *is) { return (void)r, (void)s, (void)is, true; }
-static void use(Trace *r, Thing x) { (void)r, (void)x; }
-static void forget(Trace *r) { (void)r; }
 
 /* ---- the whole ---- */
 
@@ -220,12 +238,14 @@ static int run_thread(Storing *t, const Stmt *f, int thread)
 {
     int64_t phases = 0;
     t->thread = thread, t->meetings = 0;
-    for (int i = 0; i < BUFFERS_MAX; i++) t->buffer[i] = (Buffer){.newer = READ};
-    for (int tile = 0; tile < TILES && !t->trace.e; tile++) {
+    for (int i = 0; i < BUFFERS_MAX; i++) t->buffer[i] = (Buffer){.newer = READ, .is_free = t->of->once};
+    for (int tile = 0; tile < (t->of->once ? 1 : TILES) && !t->trace.e; tile++) {
         trace_restart(&t->trace);
         trace_know(&t->trace, t->of->phases, thing_number(phases));
         trace_know(&t->trace, t->of->thread, thing_number(thread));
         trace_know(&t->trace, t->of->group, thing_number(GROUP));
+        if (t->of->where) trace_know(&t->trace, t->of->where, thing_number(1));
+        if (t->of->memory) trace_know(&t->trace, t->of->memory, (Thing){.kind = THING_STAGE});
         trace_body(&t->trace, f);
         phases = t->trace.name[0].is.number; /* as the function has left it */
     }
@@ -248,20 +268,13 @@ static Err checked(const Stmts *s, const Slices *of, bool derives)
 {
     static const TraceRules rules = {.what = "the stores of a tile",
                                      .call = call,
-                                     .field = field,
-                                     .outside = outside,
                                      .statement = statement,
-                                     .array = array,
-                                     .use = use,
-                                     .forget = forget,
                                      .steers = statement_steers,
                                      .call_steers = call_steers};
-    Storing *t = calloc(1, sizeof *t);
-    if (!t) FAIL(ERR_FAILED, "out of memory for the stages of a kernel");
+    const Stmt *f;
+    Storing *t = trace_new(sizeof *t, &rules, s, of->function, &f);
+    if (!t) return trace_free(t);
     t->of = of, t->derives = derives;
-    t->trace.e = trace_init(&t->trace, &rules, s);
-    const Stmt *f = trace_function(&t->trace, of->function);
-    if (!f) REFUSE(&t->trace, "there is no function %s", of->function);
     if (of->n_buffers > BUFFERS_MAX)
         REFUSE(&t->trace, "%d buffers of slices, at most %d are followed", of->n_buffers, BUFFERS_MAX);
     /* a wait that is reached again may get a smaller number: what it covered before it still covers */
@@ -269,9 +282,7 @@ static Err checked(const Stmts *s, const Slices *of, bool derives)
     if (!t->trace.e) every_wait(t, f->body);
     if (!t->trace.e && run_thread(t, f, 1) != meetings)
         REFUSE(&t->trace, "threads of a warp group meet a different number of times");
-    const Err e = t->trace.e;
-    free(t);
-    return e;
+    return trace_free(t);
 }
 
 Err slices_derive(Stmts *s, const Slices *of)

@@ -109,7 +109,7 @@ typedef struct {
     int bytes; /* of a stage */
     bool in_bytes;
     bool has_phase; /* the parity of the phase of the stage's mbarriers, which changes round by round */
-    bool may_skip; /* a stage may be filled again though nothing has read it */
+    bool may_skip;  /* a stage may be filled again though nothing has read it */
 } StageRing;
 enum { STAGES_MAX = 64 };
 
@@ -206,7 +206,7 @@ void stmt_do(Stmts *s, const Value *x);
 
 /* ---- control ---- */
 
-typedef enum { UNROLL_AS_COMPILED, UNROLL_FULL, UNROLL_NONE, UNROLL_4 } Unroll;
+typedef enum { UNROLL_AS_COMPILED, UNROLL_FULL, UNROLL_NONE, UNROLL_2, UNROLL_4, UNROLLS } Unroll;
 
 /* for (type var = start; var < limit; var += step). */
 typedef struct {
@@ -372,11 +372,11 @@ typedef enum {
     STMT_AWAIT,  /* to: the cursor, dims[0]: stages ahead; number: groups under way, or UNDERIVED */
     STMT_CURSOR, /* to: the cursor; number: the stage; type NULL: it is declared elsewhere */
     STMT_ADVANCE,
-    STMT_BOX,    /* access: to; x: the mbarrier */
-    STMT_EXPECT, /* x: the mbarrier; number: bytes, or UNDERIVED */
+    STMT_BOX,         /* access: to; x: the mbarrier */
+    STMT_EXPECT,      /* x: the mbarrier; number: bytes, or UNDERIVED */
     STMT_STORE_AWAIT, /* to: the address; number: groups under way, or UNDERIVED */
-    STMT_PHASE,  /* to: the mbarrier; x: the parity */
-    STMT_ARRIVE, /* to: the mbarrier; x: the work-group */
+    STMT_PHASE,       /* to: the mbarrier; x: the parity */
+    STMT_ARRIVE,      /* to: the mbarrier; x: the work-group */
     STMT_PRODUCT,
     STMT_PRODUCT_FENCE,
     STMT_PRODUCT_COMMIT,
@@ -412,9 +412,9 @@ struct Stmt {
 /* What a language calls things. '@' names are those of kernel/gpu/gpu.h. */
 typedef struct {
     const ExprStyle *expr;
-    const char *function[FUNCTION_EXPORTED];   /* in front of the result's type, by FunctionKind */
-    const char *unroll, *no_unroll, *unroll_4; /* in front of a loop, "" for none */
-    const char *barrier, *wait, *fence;        /* functions, wait's of a number; NULL: not needed here */
+    const char *function[FUNCTION_EXPORTED]; /* in front of the result's type, by FunctionKind */
+    const char *unroll[UNROLLS];             /* in front of a loop; NULL: nothing */
+    const char *barrier, *wait, *fence;      /* functions, wait's of a number; NULL: not needed here */
     /* Templates: copies of whole pieces and of pieces with zeros behind; waits; stores of words. */
     const char *copy, *copy_valid, *arrived, *store_words;
     const char *commit; /* a function */

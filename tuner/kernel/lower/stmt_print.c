@@ -4,18 +4,19 @@
 
 #include <string.h>
 
+#define UNROLLED                                                                                             \
+    {                                                                                                        \
+        [UNROLL_FULL] = "@UNROLL ", [UNROLL_NONE] = "@NOUNROLL ", [UNROLL_2] = "_Pragma(\"unroll 2\") ",     \
+        [UNROLL_4] = "_Pragma(\"unroll 4\") "                                                                \
+    }
+
 const StmtWords stmt_words_c = {
     .expr = &expr_c_style,
     .function = {"static inline ", "static ", "static __attribute__((noinline)) "},
-    .unroll = "",
-    .unroll_4 = "",
-    .no_unroll = "",
     .align = {"__attribute__((aligned(", "))) "}};
 const StmtWords stmt_words_hip = {.expr = &expr_gpu_style,
                                   .function = {"@DEV ", "@DEV ", "@DEV "},
-                                  .unroll = "@UNROLL ",
-                                  .unroll_4 = "_Pragma(\"unroll 4\") ",
-                                  .no_unroll = "@NOUNROLL ",
+                                  .unroll = UNROLLED,
                                   .barrier = "@barrier",
                                   .wait = "@copy_wait",
                                   .fence = "@keep_order",
@@ -25,9 +26,7 @@ const StmtWords stmt_words_hip = {.expr = &expr_gpu_style,
                                   .store = "@store_nt"};
 const StmtWords stmt_words_cuda = {.expr = &expr_gpu_style,
                                    .function = {"@DEV ", "@DEV ", "@DEV "},
-                                   .unroll = "@UNROLL ",
-                                   .unroll_4 = "_Pragma(\"unroll 4\") ",
-                                   .no_unroll = "@NOUNROLL ",
+                                   .unroll = UNROLLED,
                                    .barrier = "@barrier",
                                    .wait = "@copy_wait",
                                    .fence = "@keep_order",
@@ -349,10 +348,7 @@ static void put_loop(Text *t, const Stmt *s)
         put_while(t, s);
         return;
     }
-    buf_puts(t->out, l->unroll == UNROLL_FULL   ? t->words->unroll
-                     : l->unroll == UNROLL_NONE ? t->words->no_unroll
-                     : l->unroll == UNROLL_4    ? t->words->unroll_4
-                                                : "");
+    buf_puts(t->out, t->words->unroll[l->unroll] ? t->words->unroll[l->unroll] : "");
     buf_puts(t->out, "for (");
     if (l->start) {
         const Expr *wider = l->limit && l->limit->hi > l->start->hi ? l->limit : l->start;

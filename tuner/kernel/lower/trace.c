@@ -1,6 +1,8 @@
 /* See trace.h. */
 #include "kernel/lower/trace.h"
 
+#include <stdlib.h>
+
 static void run(Trace *r, const Stmt *list);
 
 /* ---- names ---- */
@@ -74,7 +76,7 @@ void trace_record_set(Trace *r, Thing record, const char *field, Thing x)
 static Thing field_of(Trace *r, Str of, Thing x, const char *field)
 {
     Thing is;
-    if (r->rules->field(r, of, x, field, &is)) return is;
+    if (r->rules->field && r->rules->field(r, of, x, field, &is)) return is;
     if (x.kind != THING_RECORD) return nothing;
     const Thing *at = record_field(r, x, field);
     return at ? *at : nothing;
@@ -166,14 +168,16 @@ static Thing of_numbers(ValueOp op, int64_t a, int64_t b)
 
 static Thing of_op(Trace *r, const Value *v)
 {
-    const Thing x = trace_value(r, v->x), y = v->y ? trace_value(r, v->y) : nothing;
+    const Thing x = trace_value(r, v->x);
+    const bool decides = (v->op == VALUE_BOTH && thing_is(x, 0)) || (v->op == VALUE_EITHER && thing_is(x, 1));
+    if (decides) return x; /* the other side is not evaluated */
+    const Thing y = v->y ? trace_value(r, v->y) : nothing;
     if (x.kind > THING_RECORD) return x; /* what lies so many bytes behind it */
     if (y.kind > THING_RECORD) return y;
     if (v->op == VALUE_NOT && x.kind == THING_NUMBER) return thing_number(!x.number);
     if (v->op == VALUE_NEG && x.kind == THING_NUMBER) return thing_number(-x.number);
-    /* 0 && x, 1 || x: whatever x is */
-    if (v->op == VALUE_BOTH && (thing_is(x, 0) || thing_is(y, 0))) return thing_number(0);
-    if (v->op == VALUE_EITHER && (thing_is(x, 1) || thing_is(y, 1))) return thing_number(1);
+    if (v->op == VALUE_BOTH && thing_is(y, 0)) return y; /* whatever x is */
+    if (v->op == VALUE_EITHER && thing_is(y, 1)) return y;
     if (x.kind != THING_NUMBER || y.kind != THING_NUMBER) return nothing;
     return of_numbers(v->op, x.number, y.number);
 }
@@ -181,14 +185,16 @@ static Thing of_op(Trace *r, const Value *v)
 static Thing of_select(Trace *r, const Value *v)
 {
     const Thing is = trace_value(r, v->z);
-    return is.kind == THING_NUMBER ? trace_value(r, is.number ? v->x : v->y) : nothing;
+    if (is.kind == THING_NUMBER) return trace_value(r, is.number ? v->x : v->y);
+    const Thing x = trace_value(r, v->x), y = trace_value(r, v->y);
+    return x.kind > THING_RECORD ? x : y.kind > THING_RECORD ? y : nothing;
 }
 
 /* Names behind these are at the end of their block. */
 static void forget(Trace *r, int n_names)
 {
     r->n_names = n_names;
-    r->rules->forget(r);
+    if (r->rules->forget) r->rules->forget(r);
 }
 
 /* Returns the function's result. */
@@ -226,7 +232,10 @@ static Thing of_call(Trace *r, const Value *v)
     Thing x = nothing;
     if (r->rules->call(r, v, &x)) return x;
     const Stmt *f = followed(r, v->name);
-    return f ? follow(r, f, v) : r->rules->outside(r, v);
+    if (f) return follow(r, f, v);
+    if (r->rules->outside) return r->rules->outside(r, v);
+    for (int i = 0; i < v->n; i++) (void)trace_value(r, v->list[i]);
+    return nothing;
 }
 
 Thing trace_value(Trace *r, const Value *v)
@@ -250,13 +259,13 @@ Thing trace_value(Trace *r, const Value *v)
     case VALUE_CALL:
         return of_call(r, v);
     default:
-        return nothing;
+        return r->rules->memory ? r->rules->memory(r, v) : nothing;
     }
 }
 
 /* ---- statements ---- */
 
-static void block(Trace *r, const Stmt *list)
+void trace_block(Trace *r, const Stmt *list)
 {
     const int n = r->n_names;
     r->blocks++;
@@ -268,17 +277,18 @@ static void block(Trace *r, const Stmt *list)
 static void declare(Trace *r, const Stmt *s)
 {
     Thing x = trace_value(r, s->x);
-    if (s->kind == STMT_VAR && s->dims[0] && !r->rules->array(r, s, &x)) return;
+    if (s->kind == STMT_VAR && s->dims[0] && r->rules->array && !r->rules->array(r, s, &x)) return;
     trace_know(r, s->name, x);
 }
 
 static void assign(Trace *r, const Stmt *s)
 {
     const Thing x = trace_value(r, s->x), to = trace_value(r, s->to);
-    r->rules->use(r, x), r->rules->use(r, to);
+    if (r->rules->use) r->rules->use(r, x), r->rules->use(r, to);
     Thing *is = s->to->kind == VALUE_NAME ? trace_known(r, s->to->name) : NULL;
     if (!is || to.kind == THING_REGISTERS) return;
     const bool updates = s->kind == STMT_UPDATE && x.kind == THING_NUMBER && is->kind == THING_NUMBER;
+    if (s->kind == STMT_UPDATE && is->kind > THING_RECORD) return; /* some bytes behind it */
     *is = s->kind == STMT_SET ? x : updates ? of_numbers(s->op, is->number, x.number) : nothing;
 }
 
@@ -286,11 +296,13 @@ static void condition(Trace *r, const Stmt *s)
 {
     const Thing x = trace_value(r, s->x);
     if (x.kind == THING_NUMBER)
-        block(r, x.number ? s->body : s->otherwise);
+        trace_block(r, x.number ? s->body : s->otherwise);
+    else if (r->rules->branch)
+        r->rules->branch(r, s);
     else if (trace_steers(r, s->body) || trace_steers(r, s->otherwise))
         REFUSE(r, "what %s does to its stages depends on a condition that is not known", r->rules->what);
     else
-        block(r, s->body), block(r, s->otherwise);
+        trace_block(r, s->body), trace_block(r, s->otherwise);
 }
 
 /* Whether a loop has another turn. */
@@ -310,16 +322,21 @@ static void loop(Trace *r, const Stmt *s)
     bool turns = true;
     if (!trace_steers(r, s->body)) { /* further turns do the same */
         if (l->var && l->start) trace_know(r, l->var, nothing);
-        block(r, s->body);
+        trace_block(r, s->body);
         r->n_names = n;
         return;
     }
     if (l->start) trace_know(r, l->var, of_expr(r, l->start));
     for (int i = 0; !r->e; i++) {
-        if ((!l->condition && !l->limit) || l->step_by || !goes_on(r, l, &turns) || i == TRACE_TURNS)
-            REFUSE(r, "the turns of a loop of %s are not known", r->rules->what);
+        if ((!l->condition && !l->limit) || l->step_by || !goes_on(r, l, &turns) || i == TRACE_TURNS) {
+            if (r->rules->turns)
+                r->rules->turns(r, s);
+            else
+                REFUSE(r, "the turns of a loop of %s are not known", r->rules->what);
+            break;
+        }
         if (r->e || !turns) break;
-        block(r, s->body);
+        trace_block(r, s->body);
         r->n_records = n_records;
         Thing *at = l->var ? trace_known(r, l->var) : NULL;
         if (at) at->number += l->step;
@@ -369,7 +386,7 @@ static void one(Trace *r, const Stmt *s)
         loop(r, s);
         break;
     case STMT_BLOCK:
-        block(r, s->body);
+        trace_block(r, s->body);
         break;
     case STMT_RETURN:
         give_back(r, s);
@@ -393,8 +410,11 @@ static void run(Trace *r, const Stmt *list)
 static bool value_steers(Trace *r, const Value *v)
 {
     if (!v) return false;
+    if (v->kind == VALUE_STAGE) return true;
+    for (int i = 0; i < v->n; i++)
+        if (value_steers(r, v->list[i])) return true;
     if (v->kind == VALUE_CALL) {
-        if (r->rules->call_steers(r, v->name)) return true;
+        if (r->rules->call_steers && r->rules->call_steers(r, v->name)) return true;
         const Stmt *f = followed(r, v->name);
         if (f) return trace_steers(r, f->body);
     }
@@ -430,7 +450,7 @@ void trace_body(Trace *r, const Stmt *function)
 
 void trace_restart(Trace *r) { r->n_names = r->n_records = r->base = r->depth = 0; }
 
-Err trace_init(Trace *r, const TraceRules *rules, const Stmts *s)
+static Err init(Trace *r, const TraceRules *rules, const Stmts *s)
 {
     TRY(stmts_check(s));
     r->rules = rules, r->s = s;
@@ -440,4 +460,25 @@ Err trace_init(Trace *r, const TraceRules *rules, const Stmts *s)
         r->function[r->n_functions++] = at;
     }
     return ERR_OK;
+}
+
+void *trace_new(size_t bytes, const TraceRules *rules, const Stmts *s, const char *function, const Stmt **f)
+{
+    Trace *r = calloc(1, bytes);
+    if (!r) {
+        (void)err_set(ERR_FAILED, "out of memory for the stages of a kernel");
+        return NULL;
+    }
+    r->e = init(r, rules, s);
+    *f = function ? trace_function(r, function) : NULL;
+    if (function && !*f) REFUSE(r, "there is no function %s", function);
+    return r;
+}
+
+Err trace_free(void *state)
+{
+    if (!state) return ERR_FAILED;
+    const Err e = ((Trace *)state)->e;
+    free(state);
+    return e;
 }

@@ -52,6 +52,7 @@ typedef struct {
 } Steers;
 
 typedef struct Trace Trace;
+/* Hooks other than call, statement and steers may be NULL: nothing is known, watched or refused there. */
 typedef struct {
     const char *what; /* whose statements: "a warp group" */
     /* A call; a field of x, which is called `of` (empty: it has no name). True where the rules know it. */
@@ -61,6 +62,8 @@ typedef struct {
     const char *(*not_followed)(const Trace *r);
     /* The call of a function that is neither known to the rules nor followed. */
     Thing (*outside)(Trace *r, const Value *v);
+    /* A load, a place, a list, the address of a stage. */
+    Thing (*memory)(Trace *r, const Value *v);
     /* A statement: true where it is one of the rules'. */
     bool (*statement)(Trace *r, const Stmt *s);
     /* The declaration of an array; an assignment of or to x; a block or function has ended, and its names are
@@ -68,6 +71,9 @@ typedef struct {
     bool (*array)(Trace *r, const Stmt *s, Thing *is);
     void (*use)(Trace *r, Thing x);
     void (*forget)(Trace *r);
+    /* A condition, a loop that steers of which is not known whether or how often its body runs. NULL: refused. */
+    void (*branch)(Trace *r, const Stmt *s);
+    void (*turns)(Trace *r, const Stmt *s);
     /* Whether a statement, or a call by that name, steers. */
     bool (*steers)(StmtKind kind);
     bool (*call_steers)(const Trace *r, const char *name);
@@ -106,14 +112,18 @@ static inline bool is_named(const Value *v, const char *name)
     return v && (v->kind == VALUE_NAME || v->kind == VALUE_CALL) && same_name(v->name, name);
 }
 
-/* Finds the functions of s. ERR_FAILED: they are too many, or memory was missing when they were made. */
-Err trace_init(Trace *r, const TraceRules *rules, const Stmts *s);
+/* A state of so many bytes, all zero, whose first member is a Trace, and the function of that name. Its e is
+ * ERR_FAILED where there is none (function NULL: none is looked for), functions are too many, or memory was missing when they were made. NULL:
+ * out of memory. trace_free returns its e, of NULL ERR_FAILED. */
+void *trace_new(size_t bytes, const TraceRules *rules, const Stmts *s, const char *function, const Stmt **f);
+Err trace_free(void *state);
 /* Forgets all names. */
 void trace_restart(Trace *r);
 /* The function of that name; NULL: it is not in the tree. */
 const Stmt *trace_function(const Trace *r, const char *name);
-/* Runs the body of a function whose parameters are known. */
+/* Runs the body of a function whose parameters are known; a block of the current one. */
 void trace_body(Trace *r, const Stmt *function);
+void trace_block(Trace *r, const Stmt *list);
 void trace_know(Trace *r, const char *name, Thing is);
 /* NULL: the current function does not know it. */
 Thing *trace_known(Trace *r, const char *name);

@@ -6,54 +6,20 @@
 
 #include <string.h>
 
-#include "kernel/nvptx/lanes.h"
 #include "kernel/nvptx/ring.h"
 #include "problem/matrix_inst.h"
 
 /* ---- numbers ---- */
 
+/* Those of the instructions' texts. */
 static void numbers(const GpuPlan *p, Stmts *s)
 {
-    const GpuWarpGroups *g = &p->groups;
-    const HopperMemory m = hopper_memory(p);
-    const int swap = p->matrix.swap;
-    const struct {
-        const char *type, *name;
-        int value;
-    } all[] = {{"int", "M0", p->mt[0]},
-               {"int", "M1", p->mt[1]},
-               {"int", "STAGES", g->stages},
-               {"int", "CONSUMERS", g->consumers},
-               {"bool", "PINGPONG", g->pingpong},
-               {"int", "REGS_PRODUCER", g->producer_registers},
-               {"int", "REGS_CONSUMER", g->consumer_registers},
-               {"bool", "SWAP", swap},
-               {"int", "RX", p->matrix.tiles[swap]},
-               {"int", "N_ACC", p->mt[!swap] / 2},
-               {"int", "MULTICAST_WGS", hopper_sharing(p)},
-               {"int", "CLUSTER_K", hopper_members(p)},
-               {"int", "CLUSTER", hopper_sharing(p) * hopper_members(p)},
-               {"bool", "DEPENDENT", g->dependent_launch},
-               {"int", "SPLIT", p->gsu_multiple ? p->walk.split : 1},
-               {"bool", "PARTIAL_SUMS", p->partial_sums},
-               {"int", "SLOT_STEP", p->walk.stream_k ? 2 : 1},
-               {"bool", "STORE_TMA", g->engine_store},
-               {"int", "ROW_BYTES", HOPPER_ROW_BYTES},
-               {"int", "BUFFERS", HOPPER_BUFFERS},
-               {"int", "SLICES", m.slices},
-               {"int", "SLICES_Y", m.along},
-               {"int", "PIECES", m.pieces},
-               {"int", "OUT_ROW", g->slice_row},
-               {"int", "SLICE_N", g->slice_n},
-               {"int", "COLUMNS", m.columns},
-               {"int", "OUT_LINE", m.line},
-               {"bool", "READS", gpu_reads_c(p)},
-               {"bool", "FUSED", fused_any(&p->fused)},
-               {"bool", "M_CONTIGUOUS", gpu_contiguous_results(p)},
-               {"bool", "PAIR_BF16", p->dest.type == TYPE_B}};
     gpu_heading(s, "---- numbers ----");
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        stmt_constant(s, all[i].type, all[i].name, all[i].value);
+    stmt_constant(s, "int", "CONSUMERS", p->groups.consumers);
+    stmt_constant(s, "int", "MULTICAST_WGS", hopper_sharing(p));
+    stmt_constant(s, "int", "CLUSTER", hopper_sharing(p) * hopper_members(p));
+    stmt_constant(s, "bool", "SWAP", p->matrix.swap);
+    stmt_constant(s, "bool", "PAIR_BF16", p->dest.type == TYPE_B);
 }
 
 /* ---- the instruction ---- */
@@ -132,17 +98,6 @@ static Err find_instruction(const GpuPlan *plan, const MatrixInst **in)
              type_letter(plan->op[1].type.type));
     if (columns_of(plan) > 256) FAIL(ERR_INPUT, "wgmma has no %d columns, 256 at most", columns_of(plan));
     return ERR_OK;
-}
-
-/* Prints the instruction, and acc_row() and acc_col(), the lane map of its accumulators. */
-static Err instruction(const GpuPlan *plan, const MatrixInst *in, Buf *out)
-{
-    Stmts s;
-    stmts_init(&s, GPU_STMTS_BYTES);
-    stmt_gap(&s);
-    instruction_function(plan, in, columns_of(plan), plan->groups.rows_from_registers, &s);
-    gpu_put(plan, &s, out);
-    return nvptx_wgmma_lanes(in, columns_of(plan), plan->groups.rows_from_registers, out);
 }
 
 /* ---- the kernel ---- */
@@ -282,6 +237,7 @@ Err hopper_lower(const Program *program, Str symbol, Buf *out)
     const StageRing ring = {.n_stages = p->groups.stages, .has_phase = true};
     const MatrixInst *in;
     Produced produced;
+    int arrivals = 0;
     Buf body;
     Stmts s;
     TRY(find_instruction(p, &in));
@@ -291,9 +247,8 @@ Err hopper_lower(const Program *program, Str symbol, Buf *out)
     p->dialect->prelude(p, &body);
     gpu_types(p, &body);
     numbers(p, &s);
-    gpu_put(p, &s, &body);
-    Err e = instruction(p, in, &body);
-    stmts_init(&s, GPU_STMTS_BYTES);
+    stmt_gap(&s);
+    instruction_function(p, in, columns_of(p), p->groups.rows_from_registers, &s);
     hopper_walk(p, &s);
     gpu_heading(&s, "---- the epilogue ----");
     addresses(p, &s);
@@ -301,9 +256,9 @@ Err hopper_lower(const Program *program, Str symbol, Buf *out)
     stmt_file(&s, "nvptx/hopper.cuh");
     hopper_memory_put(p, &ring, &s);
     hopper_tiles(p, &s);
-    if (!e) e = hopper_produce(p, &ring, &s, &produced);
-    if (!e) e = hopper_consume(p, in, &ring, &produced, &s);
-    stmt_file(&s, "nvptx/hopper_kernel.cuh");
+    Err e = hopper_produce(p, &ring, &s, &produced);
+    if (!e) e = hopper_consume(p, in, &ring, &produced, &s, &arrivals);
+    if (!e) e = hopper_roles(p, arrivals, &s);
     gpu_put(p, &s, &body);
     kernel_head(p, symbol, &body);
     stmts_init(&s, GPU_STMTS_BYTES);

@@ -5,6 +5,7 @@
 
 #include "kernel/gpu/gpu.h"
 #include "kernel/lower/producer.h"
+#include "kernel/lower/shares.h"
 #include "problem/matrix_inst.h"
 #include "problem/window.h"
 
@@ -39,6 +40,8 @@ typedef struct {
 HopperMemory hopper_memory(const GpuPlan *p);
 /* ERR_INPUT: the plan has other numbers. */
 Err hopper_memory_check(const GpuPlan *p);
+/* The aligned beginning of dynamic shared memory that begins at that address. */
+const Value *hopper_base(Stmts *s, const Value *address);
 /* Prints Ring, Shared and matrix descriptors. */
 void hopper_memory_put(const GpuPlan *p, const StageRing *ring, Stmts *s);
 
@@ -55,20 +58,40 @@ Err hopper_produce(const GpuPlan *p, const StageRing *ring, Stmts *s, Produced *
 
 /* hopper_products.c: prints accumulate(), the products of a tile. in: the instruction. */
 void hopper_products(const GpuPlan *p, const MatrixInst *in, const StageRing *ring, Stmts *s);
+/* hopper_write.c: prints struct Vectors, write_slice() and write_slice_with_c(), which write a slice of
+ * results to shared memory, and store_one(). Statements that store a tile from there element by element.
+ * Whether vectors of fused operations are loaded before the products. */
+void hopper_write(const GpuPlan *p, const MatrixInst *in, Stmts *s);
+void hopper_elements(const GpuPlan *p, Stmts *s);
+/* What the epilogue makes of the sum x and, if `with_c`, of C's element c. */
+const Value *hopper_combined(Stmts *s, const Value *x, const Value *c, const Value *with_c, const Value *row,
+                             const Value *col);
+/* Declares `reads`: whether C is read. */
+const Value *hopper_reads(const GpuPlan *p, Stmts *s);
+bool hopper_vectors_early(const GpuPlan *p);
+/* Parts of K whose sums a helper kernel adds up later; 1: none. */
+static inline int hopper_split(const GpuPlan *p) { return p->gsu_multiple ? p->walk.split : 1; }
+
 /* hopper_store.c: prints slice_m() and slice_n(), the places of slices of results; store_tile(). ERR_FAILED:
  * slices_derive refuses it. */
 void hopper_slices(const GpuPlan *p, Stmts *s);
 Err hopper_store(const GpuPlan *p, Stmts *s);
+/* hopper_join.c: prints join_sums() or add_sums(), which add up parts of K through the workspace.
+ * ERR_INPUT: sums are no whole runs. ERR_FAILED: shares_verify refuses it. What it is told. */
+Err hopper_join(const GpuPlan *p, const MatrixInst *in, Stmts *s);
+Shares hopper_shares(const GpuPlan *p);
 /* hopper_parts.c: prints add_parts(), which adds and stores the sums of a cluster's parts of K. ERR_INPUT:
  * the ring is too small for them. */
 Err hopper_parts(const GpuPlan *p, const MatrixInst *in, Stmts *s);
 /* Bytes from X's tile in a stage to the rows of a consumer warp group. */
 const Expr *hopper_group_at(const GpuPlan *p, Stmts *s, const Expr *group);
 
-/* hopper_consume.c: prints release(), the products, the epilogue's texts, consume(), and EMPTY_ARRIVALS, the
- * arrivals that the mbarrier of an empty stage expects. produced: what the producers do. ERR_FAILED:
- * consumer_derive refuses it, or it does not fit the producers. ring must outlive s. */
+/* hopper_consume.c: prints release(), the products, the epilogue's functions and consume(). produced: what
+ * the producers do. *arrivals: those that the mbarrier of an empty stage expects. ERR_FAILED: consumer_derive
+ * refuses it, or it does not fit the producers. ring must outlive s. */
 Err hopper_consume(const GpuPlan *p, const MatrixInst *in, const StageRing *ring, const Produced *produced,
-                   Stmts *s);
+                   Stmts *s, int *arrivals);
+/* hopper_roles.c: prints gemm(), the body of the kernel function. ERR_FAILED: setup_verify refuses it. */
+Err hopper_roles(const GpuPlan *p, int arrivals, Stmts *s);
 
 #endif

@@ -124,7 +124,7 @@ static void join_parts(const Tiles *t)
     if (!t->p->partial_sums) return;
     stmt_if(s, value_op(s, VALUE_GT, value_field(s, p, "parts"), value_int(s, 1)));
     if (t->p->walk.stream_k)
-        stmt_set(s, stores, value_call(s, "join_sums", acc, args, p, rank, wg, thread));
+        stmt_set(s, stores, value_call(s, "join_sums", acc, args, of_tile, p, rank, wg, thread));
     else {
         stmt_set(s, stores, value_int(s, 0));
         stmt_call(s, "add_sums", acc, args, of_tile, p, rank, wg, thread);
@@ -141,9 +141,7 @@ static void one_tile(const Tiles *t)
     if (pingpong) take_tile(t, "p");
     stmt_var(s, "g_Ops", "of_tile", reg(t, "ops"));
     stmt_call(s, "g_find_bias", of_tile, value_field(s, p, "batch"));
-    stmt_if(s, reg(t, "VECTORS_EARLY"));
-    stmt_call(s, "vectors.load", of_tile, p, wg, thread);
-    stmt_end(s);
+    if (hopper_vectors_early(t->p)) stmt_call(s, "vectors.load", of_tile, p, wg, thread);
     /* without this wait the parity of a stage could be that of an earlier tile's phase */
     const Value *shared = reg(t, "shared"), *ring = reg(t, "ring"), *x = reg(t, "x_offset");
     const Value *chunks = value_field(s, p, "count");
@@ -201,7 +199,7 @@ static void consume(const Tiles *t)
 /* ---- the whole ---- */
 
 Err hopper_consume(const GpuPlan *p, const MatrixInst *in, const StageRing *ring, const Produced *produced,
-                   Stmts *s)
+                   Stmts *s, int *arrivals)
 {
     const Tiles t = {p, s};
     const Consumers c = {.function = "consume",
@@ -222,17 +220,17 @@ Err hopper_consume(const GpuPlan *p, const MatrixInst *in, const StageRing *ring
                          .meetings = produced->meetings,
                          .turn_wait = "pingpong_wait",
                          .turn_give = "pingpong_arrive"};
-    int arrivals = 0, releases = 0;
+    int releases = 0;
     release(p, s);
     hopper_products(p, in, ring, s);
     hopper_slices(p, s);
-    stmt_file(s, "nvptx/hopper_results.cuh");
+    hopper_write(p, in, s);
     TRY(hopper_store(p, s));
-    if (p->partial_sums || p->walk.members > 1) stmt_file(s, "nvptx/hopper_split.cuh");
+    if (p->partial_sums) TRY(hopper_join(p, in, s));
     if (hopper_members(p) > 1) TRY(hopper_parts(p, in, s));
     consume(&t);
     TRY(consumer_derive(s, &c, &releases));
-    TRY(count_arrivals(p, s, produced, &arrivals));
-    stmt_constant(s, "int", "EMPTY_ARRIVALS", (int64_t)arrivals * releases);
+    TRY(count_arrivals(p, s, produced, arrivals));
+    *arrivals *= releases;
     return ERR_OK;
 }

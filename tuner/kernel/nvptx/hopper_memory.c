@@ -157,6 +157,12 @@ static void descriptors(const GpuPlan *p, Stmts *s)
     stmt_end(s);
 }
 
+const Value *hopper_base(Stmts *s, const Value *address)
+{
+    const Value *low = value_int(s, ALIGN_BYTES - 1);
+    return value_op(s, VALUE_AND, value_op(s, VALUE_ADD, address, low), value_op(s, VALUE_INVERT, low, NULL));
+}
+
 void hopper_memory_put(const GpuPlan *p, const StageRing *ring, Stmts *s)
 {
     gpu_heading(s, "---- shared memory ----");

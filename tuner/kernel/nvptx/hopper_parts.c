@@ -3,7 +3,6 @@
  * the order of the parts, through distributed shared memory, and stores the elements inside D. Between the
  * two, and before the ring is filled again, all threads of the cluster meet; consumer_derive counts their
  * meetings. */
-#include "index/matrix_lanes.h"
 #include "kernel/nvptx/hopper.h"
 #include "kernel/nvptx/lanes.h"
 
@@ -57,10 +56,9 @@ static const Expr *place_of(const Parts *c, const Expr *r, const Expr *j)
     ExprPool *pool = &c->s->pool;
     const Expr *wg = expr_var(pool, "wg", WG, 0, c->p->groups.consumers - 1);
     const Expr *thread = expr_var(pool, "thread", THREAD, 0, WGMMA_LANES - 1);
-    const MatrixAccLane own = matrix_acc_lane(pool, c->in, thread, j);
+    const MatrixAccLane own = nvptx_acc_lane(pool, c->p, c->in, thread, j);
     const Expr *first = expr_add(pool, expr_mul_i(pool, wg, c->n_rows), r);
-    const Expr *in = c->p->groups.rows_from_registers ? nvptx_spread_row(pool, own.row) : own.row;
-    const Expr *x = expr_add(pool, expr_mul_i(pool, first, WGMMA_ROWS), in);
+    const Expr *x = expr_add(pool, expr_mul_i(pool, first, WGMMA_ROWS), own.row);
     return c->swap ? place(c, own.col, x) : place(c, x, own.col);
 }
 
@@ -90,6 +88,98 @@ static void write_sums(const Parts *c)
         stmt_call(s, "store_word", sum(c, to, value_int(s, (int64_t)c->pitch * WORD)), y);
     }
     for (int i = 0; i < 3; i++) stmt_end(s);
+}
+
+/* The result of row m + e. old: C's element. */
+static const Value *result(const Parts *c, const Expr *e, const Value *old)
+{
+    const Value *x = hopper_combined(c->s, value_at(c->s, reg(c, "sum"), e), old, reg(c, "reads"),
+                                     value_at(c->s, reg(c, "rows"), e), reg(c, "of_col"));
+    return value_call(c->s, "g_from_c", x);
+}
+
+static Access four_at(const Parts *c, const char *base)
+{
+    const int bytes = RUN * gpu_type_bytes(&c->p->out);
+    return access_at(SPACE_GLOBAL, "Four", bytes, reg(c, base), NULL);
+}
+
+/* Four results as one vector. */
+static void store_vector(const Parts *c)
+{
+    Stmts *s = c->s;
+    const Value *out = stmt_var(s, "Four", "out", NULL), *old = stmt_var(s, "Four", "old", NULL);
+    stmt_if(s, reg(c, "reads"));
+    stmt_set(s, old, value_load(s, four_at(c, "c")));
+    stmt_end(s);
+    const Expr *e = stmt_unrolled(s, "e", 0, RUN);
+    stmt_set(s, value_at(s, value_field(s, out, "v"), e),
+             result(c, e, value_at(s, value_field(s, old, "v"), e)));
+    stmt_end(s);
+    stmt_store(s, four_at(c, "d"), out);
+}
+
+static void store_each(const Parts *c, const Value *m, const Value *rows)
+{
+    Stmts *s = c->s;
+    const int bytes = gpu_type_bytes(&c->p->out);
+    const Expr *e = stmt_unrolled(s, "e", 0, RUN);
+    const Value *of_c = value_call(s, "g_c_at_m", value_expr(s, e), reg(c, "args.ldc"));
+    const Value *of_d = value_call(s, "g_d_at_m", value_expr(s, e), reg(c, "args.ldd"));
+    stmt_if(s, value_op(s, VALUE_LT, sum(c, m, value_expr(s, e)), rows));
+    const Value *old = stmt_var(s, "g_TD", "old", NULL);
+    stmt_if(s, reg(c, "reads"));
+    stmt_set(s, old,
+             value_load(s, access_element(SPACE_GLOBAL, "g_TD", bytes, sum(c, reg(c, "c"), of_c), NULL)));
+    stmt_end(s);
+    stmt_store(s, access_element(SPACE_GLOBAL, "g_TD", bytes, sum(c, reg(c, "d"), of_d), NULL),
+               result(c, e, old));
+    stmt_end(s);
+    stmt_end(s);
+}
+
+static const Value *address_bits(Stmts *s, const char *of) { return value_cast(s, "u64", value_reg(s, of)); }
+
+/* Prints store_four(): the results of rows m to m + 3 of a column, as one vector where it is aligned and
+ * inside D. */
+static void store_four(const Parts *c)
+{
+    Stmts *s = c->s;
+    const int bytes = RUN * gpu_type_bytes(&c->p->out);
+    const Value *m = reg(c, "m"), *n = reg(c, "n"), *ops = reg(c, "ops"), *batch = reg(c, "batch"),
+                *args = reg(c, "args"), *zero = value_int(s, 0), *four = value_int(s, RUN);
+    const Value *rows = value_cast(s, "int", reg(c, "args.m")),
+                *columns = value_cast(s, "int", reg(c, "args.n"));
+    stmt_struct(s, "Four", bytes);
+    stmt_array(s, "g_TD", "v", DIMS(RUN));
+    stmt_end(s);
+    stmt_function(s, (Function){.name = "store_four",
+                                STMT_PARAMS({stmts_name(s, "const g_TC (&sum)[%d]", RUN), NULL},
+                                            {"const Args &", "args"}, {"const g_Ops &", "ops"}, {"int", "m"},
+                                            {"int", "n"}, {"int", "batch"})});
+    stmt_if(s, value_op(s, VALUE_BOTH, value_op(s, VALUE_LT, m, rows), value_op(s, VALUE_LT, n, columns)));
+    const Value *reads = hopper_reads(c->p, s);
+    stmt_define(s, "g_TD *const", "d", value_call(s, "d_at", args, m, n, batch));
+    stmt_define(s, "g_TD *const", "c", value_cast(s, "g_TD *", value_call(s, "c_at", args, m, n, batch)));
+    stmt_array(s, "g_OfRow", "rows", DIMS(RUN));
+    stmt_var(s, "g_OfCol", "of_col", NULL);
+    if (fused_any(&c->p->fused)) {
+        stmt_call(s, "g_rows<4>", ops, m, value_call(s, "g_rows_whole<4>", ops, m, four), reg(c, "rows"));
+        stmt_call(s, "g_cols<1>", ops, n, value_reg(s, "false"),
+                  value_op(s, VALUE_ADDRESS, reg(c, "of_col"), NULL));
+    }
+    if (gpu_contiguous_results(c->p)) {
+        const Value *bits =
+            value_op(s, VALUE_OR, address_bits(s, "d"), value_select(s, reads, address_bits(s, "c"), zero));
+        const Value *aligned = value_op(s, VALUE_EQ, value_op(s, VALUE_MOD, bits, value_int(s, bytes)), zero);
+        stmt_if(s, value_op(s, VALUE_BOTH, value_op(s, VALUE_LE, sum(c, m, four), rows), aligned));
+        store_vector(c);
+        stmt_else(s);
+    }
+    store_each(c, m, rows);
+    if (gpu_contiguous_results(c->p)) stmt_end(s);
+    stmt_end(s);
+    stmt_end(s);
 }
 
 /* Adds a run of the sums of all parts. */
@@ -162,6 +252,8 @@ Err hopper_parts(const GpuPlan *p, const MatrixInst *in, Stmts *s)
     if (bytes > p->groups.stages * p->stage_bytes || p->mt[1] % c.parts || p->groups.pingpong)
         FAIL(ERR_INPUT, "%d parts of K of a cluster with %d bytes of sums, the ring has %d", c.parts, bytes,
              p->groups.stages * p->stage_bytes);
+    stmt_file(s, "nvptx/hopper_parts.cuh");
+    store_four(&c);
     write_sums(&c);
     add_parts(&c);
     return ERR_OK;

@@ -434,7 +434,7 @@ void hopper_products(const GpuPlan *p, const MatrixInst *in, const StageRing *ri
 {
     const Consume c = consume_of(p, ring, s);
     stmt_gap(s);
-    stmt_typedef(s, "g_TC", "Sums", "[RX][N_ACC]");
+    stmt_typedef(s, "g_TC", "Sums", stmts_name(s, "[%d][%d]", c.n_rows, p->mt[!p->matrix.swap] / 2));
     if (p->groups.rows_from_registers) {
         stmt_file(s, "nvptx/hopper_rows.cuh");
         load_fragments(&c, in);

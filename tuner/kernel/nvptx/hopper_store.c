@@ -1,6 +1,6 @@
-/* How wgmma kernels store a tile by the copy engine, as statements: slice by slice through two buffers of
- * each consumer warp group, into which C is loaded one slice ahead. Waits and bytes are derived
- * (lower/slices.h). */
+/* How wgmma kernels store a tile, as statements: slice by slice through two buffers of each consumer warp
+ * group, by the copy engine, which loads C into them one slice ahead, or element by element. Waits and bytes
+ * are derived (lower/slices.h). */
 #include "kernel/lower/slices.h"
 #include "kernel/nvptx/hopper.h"
 
@@ -152,14 +152,13 @@ static void acquire(const Store *c, const Expr *i, const Value *at)
 
 /* ---- a slice ---- */
 
+static const char *writer(const Store *c) { return c->reads ? "write_slice_with_c" : "write_slice"; }
+
 static void write(const Store *c, const Expr *i, const Value *at)
 {
     Stmts *s = c->s;
-    const bool pairs = gpu_type_bytes(&c->p->out) == 2, raw = c->p->gsu_multiple && c->p->walk.split > 1;
-    const char *f =
-        pairs ? stmts_name(s, "write_pairs<%s>", c->reads ? "true" : "false")
-              : stmts_name(s, "write_words<%s, %s>", c->reads ? "true" : "false", raw ? "true" : "false");
-    stmt_call(s, f, reg(c, "acc"), value_expr(s, i), at, reg(c, "ops"), reg(c, "vectors"), reg(c, "thread"));
+    stmt_call(s, writer(c), reg(c, "acc"), value_expr(s, i), at, reg(c, "ops"), reg(c, "vectors"),
+              reg(c, "thread"));
     stmt_do(s, value_call_0(s, "proxy_fence"));
     stmt_call(s, "group_sync", value_op(s, VALUE_ADD, value_int(s, 1), reg(c, "wg")));
 }
@@ -171,7 +170,7 @@ static void store(const Store *c, const Expr *i, const Value *at)
     Stmts *s = c->s;
     const Value *batch = reg(c, "p.batch");
     if_thread(c);
-    if (c->p->gsu_multiple && c->p->walk.split > 1)
+    if (hopper_split(c->p) > 1)
         batch = value_op(s, VALUE_ADD, value_op(s, VALUE_MUL, reg(c, "p.part"), reg(c, "args.batch")), batch);
     const Value *m = stmt_define(s, "int", "m", first(c, false, i)),
                 *n = stmt_define(s, "int", "n", first(c, true, i));
@@ -186,22 +185,45 @@ static void store(const Store *c, const Expr *i, const Value *at)
     stmt_end(s);
 }
 
-static Err store_slices(const Store *c)
+/* Opens a function that stores a tile. */
+static void tile_function(Stmts *s, const char *name)
 {
-    Stmts *s = c->s;
-    const bool fused = fused_any(&c->p->fused);
-    const char *name = c->reads ? "store_slices_with_c" : "store_slices";
     stmt_function(s, (Function){.name = name,
                                 STMT_PARAMS({"Sums &", "acc"}, {"const Args &", "args"},
                                             {"const g_Ops &", "ops"}, {"Vectors &", "vectors"},
                                             {"const Map &", "map_c"}, {"const Map &", "map_d"},
                                             {"const Shared &", "shared"}, {"const WorkTile &", "p"},
                                             {"int", "wg"}, {"int", "thread"}, {"u32 &", "phases"})});
-    if (fused) {
-        stmt_if(s, value_op(s, VALUE_NOT, reg(c, "VECTORS_EARLY"), NULL));
+}
+
+static Err derive(const Store *c, const char *function)
+{
+    const Slices of = {.function = function,
+                       .thread = "thread",
+                       .group = "wg",
+                       .phases = "phases",
+                       .n_buffers = HOPPER_BUFFERS,
+                       .bytes = c->pieces * c->piece_bytes,
+                       .reads = c->reads,
+                       .buffer = "shared.out",
+                       .barrier = "shared.c",
+                       .write = writer(c),
+                       .read = c->p->groups.engine_store ? NULL : "load_word",
+                       .fence = "proxy_fence",
+                       .meet = "group_sync",
+                       .store = "store_box",
+                       .commit = "store_commit"};
+    return slices_derive(c->s, &of);
+}
+
+static Err store_slices(const Store *c)
+{
+    Stmts *s = c->s;
+    const bool fused = fused_any(&c->p->fused);
+    const char *name = c->reads ? "store_slices_with_c" : "store_slices";
+    tile_function(s, name);
+    if (fused && !hopper_vectors_early(c->p))
         stmt_call(s, "vectors.load", reg(c, "ops"), reg(c, "p"), reg(c, "wg"), reg(c, "thread"));
-        stmt_end(s);
-    }
     const Expr *i = stmt_unrolled(s, "i", SLICE, c->slices);
     const Value *at = stmt_define(s, "u32", "at", of_buffer(c, "shared.out", i));
     if (fused && c->slices > 1) {
@@ -215,25 +237,7 @@ static Err store_slices(const Store *c)
     store(c, i, at);
     stmt_end(s);
     stmt_end(s);
-    const char *b = c->reads ? "true" : "false";
-    const Slices of = {
-        .function = name,
-        .thread = "thread",
-        .group = "wg",
-        .phases = "phases",
-        .n_buffers = HOPPER_BUFFERS,
-        .bytes = c->pieces * c->piece_bytes,
-        .reads = c->reads,
-        .buffer = "shared.out",
-        .barrier = "shared.c",
-        .write = {stmts_name(s, "write_pairs<%s>", b), stmts_name(s, "write_words<%s, false>", b)},
-        .fence = "proxy_fence",
-        .meet = "group_sync",
-        .store = "store_box",
-        .commit = "store_commit"};
-    Slices raw = of;
-    if (c->p->gsu_multiple && c->p->walk.split > 1) raw.write[1] = stmts_name(s, "write_words<%s, true>", b);
-    return slices_derive(s, &raw);
+    return derive(c, name);
 }
 
 /* ---- the whole ---- */
@@ -244,37 +248,38 @@ void hopper_slices(const GpuPlan *p, Stmts *s)
     places(&c);
 }
 
-Err hopper_store(const GpuPlan *p, Stmts *s)
+/* By the copy engine: where beta is 0, C is not read. */
+static Err by_engine(const Store *plain, const Store *with_c)
 {
     static const char *const all[] = {"acc",    "args", "ops", "vectors", "map_c", "map_d",
                                       "shared", "p",    "wg",  "thread",  "phases"};
-    const int n = sizeof all / sizeof *all;
-    const Store plain = store_of(p, s, false), with_c = store_of(p, s, true);
-    const bool reads = gpu_reads_c(p), engine = p->groups.engine_store;
-    const Value *x[sizeof all / sizeof *all];
-    for (int i = 0; i < n; i++) x[i] = value_reg(s, all[i]);
-    if (engine) TRY(store_slices(&plain));
-    if (engine && reads) {
-        load_slice(&with_c);
-        TRY(store_slices(&with_c));
+    enum { N = sizeof all / sizeof *all };
+    Stmts *s = plain->s;
+    const Value *x[N];
+    for (int i = 0; i < N; i++) x[i] = value_reg(s, all[i]);
+    TRY(store_slices(plain));
+    if (with_c) {
+        load_slice(with_c);
+        TRY(store_slices(with_c));
     }
-    stmt_function(s, (Function){.name = "store_tile",
-                                STMT_PARAMS({"Sums &", "acc"}, {"const Args &", "args"},
-                                            {"const g_Ops &", "ops"}, {"Vectors &", "vectors"},
-                                            {"const Map &", "map_c"}, {"const Map &", "map_d"},
-                                            {"const Shared &", "shared"}, {"const WorkTile &", "p"},
-                                            {"int", "wg"}, {"int", "thread"}, {"u32 &", "phases"})});
-    if (!engine) {
-        const Value *const y[] = {x[0], x[1], x[2], x[6], x[7], x[8], x[9]};
-        stmt_do(s, value_call_n(s, "store_elements", 7, y));
-    } else if (reads) {
-        stmt_if(s, value_call(s, "g_is_zero", value_reg(s, "args.beta")));
-        stmt_do(s, value_call_n(s, "store_slices", n, x));
+    tile_function(s, "store_tile");
+    if (with_c) stmt_if(s, value_call(s, "g_is_zero", value_reg(s, "args.beta")));
+    stmt_do(s, value_call_n(s, "store_slices", N, x));
+    if (with_c) {
         stmt_else(s);
-        stmt_do(s, value_call_n(s, "store_slices_with_c", n, x));
+        stmt_do(s, value_call_n(s, "store_slices_with_c", N, x));
         stmt_end(s);
-    } else
-        stmt_do(s, value_call_n(s, "store_slices", n, x));
+    }
     stmt_end(s);
     return ERR_OK;
+}
+
+Err hopper_store(const GpuPlan *p, Stmts *s)
+{
+    const Store plain = store_of(p, s, false), with_c = store_of(p, s, true);
+    if (p->groups.engine_store) return by_engine(&plain, gpu_reads_c(p) ? &with_c : NULL);
+    tile_function(s, "store_tile");
+    hopper_elements(p, s);
+    stmt_end(s);
+    return derive(&plain, "store_tile");
 }

@@ -1,12 +1,10 @@
-/* Prints the helper kernel that copies operands into the workspace: the element size, the text
- * nvptx/pack.cuh, and the kernel function. It may be a dependent launch. */
+/* Prints the helper kernel that copies operands into the workspace: its statements (pack_text.c) and the
+ * kernel function. It may be a dependent launch. */
 #include "kernel/nvptx/pack.h"
 
 #include "kernel/gpu/gpu.h"
 #include "kernel/kernel.h"
 #include "problem/pack.h"
-
-_Static_assert(PACK_TILE_LINES == 64 && PACK_TILE_BYTES == 256, "pack.cuh has tiles of these sizes");
 
 Err nvptx_pack(const ProblemType *pt, const Target *t, Str symbol, Buf *out)
 {
@@ -19,9 +17,9 @@ Err nvptx_pack(const ProblemType *pt, const Target *t, Str symbol, Buf *out)
     buf_init(&body);
     buf_init(&title);
     stmts_init(&s, GPU_STMTS_BYTES);
-    stmt_constant(&s, "int", "T_BYTES", bytes);
+    p.dialect->prelude(&p, &body);
     stmt_file(&s, p.dialect->dependent);
-    stmt_file(&s, "nvptx/pack.cuh");
+    Err e = nvptx_pack_text(&s, bytes);
     gpu_put(&p, &s, &body);
     /* An occupancy of 6 work-groups per multiprocessor was the fastest on an H200 for 1,000 to 8,000 lines.
      */
@@ -29,7 +27,7 @@ Err nvptx_pack(const ProblemType *pt, const Target *t, Str symbol, Buf *out)
                bytes < 4 ? ", 6" : "");
     buf_printf(&body, "%.*s(const Operand a, const Operand b)\n{\n    pack(a, b);\n}\n", STR_ARG(symbol));
     buf_printf(&title, "%.*s for %s", STR_ARG(symbol), t->name);
-    Err e = buf_check(&body);
+    if (!e) e = buf_check(&body);
     if (!e) e = gpu_finish(&p, buf_view(&title), buf_view(&body), out);
     buf_fini(&title);
     buf_fini(&body);

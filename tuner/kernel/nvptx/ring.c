@@ -5,13 +5,12 @@
 #include "kernel/gpu/gather.h"
 #include "kernel/nvptx/hopper.h"
 #include "kernel/nvptx/ring_copy.h"
+#include "kernel/nvptx/ring_store.h"
 
 /* Operands of bytes whose free dimension is contiguous are transposed in registers in blocks of 4x4, so that
  * four of the instruction's tiles of 8 are interleaved (mma_read.c). MMA_RUN: adjacent accumulators of a
  * lane. */
 enum { INTERLEAVED = 4, MMA_RUN = 2 };
-/* Vectors of results of contractions (ring_store_dims.cuh): bytes; elements at most. */
-enum { WIDE_BYTES = 16, WIDE_MOST = 8 };
 static bool interleaves(const GpuPlan *p, int i) { return gpu_type_bytes(&p->in) == 1 && p->op[i].tlu; }
 
 static Err shape(GpuPlan *p)
@@ -152,8 +151,7 @@ static void constants(const GpuPlan *p, Stmts *s)
                {"@FUSED", fused_any(&p->fused)},
                {"@M_CONTIGUOUS", gpu_contiguous_results(p)}};
     gpu_heading(s, "---- numbers ----");
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        stmt_constant(s, "int", all[i].name, all[i].value);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) stmt_constant(s, "int", all[i].name, all[i].value);
 }
 
 static void copies(const GpuPlan *p, Buf *out)
@@ -313,8 +311,8 @@ static void output(const GpuPlan *p, Stmts *s)
     }
     if (p->indices) {
         set(s, "o.x", value_reg(s, "dims"));
-        const int bytes = gpu_type_bytes(&p->out), wide = bytes > 2 ? WIDE_BYTES / bytes : WIDE_MOST;
-        set(s, "o.wide", gpu_adds(p) ? value_literal(s, "false") : gpu_dims_vectors(p, s, wide, NULL));
+        const Value *aligned = gpu_dims_vectors(p, s, ring_store_wide(p), NULL);
+        set(s, "o.wide", gpu_adds(p) ? value_literal(s, "false") : aligned);
     }
     set(s, "o.m_left", less(s, m, m0));
     set(s, "o.n_left", less(s, n, n0));
@@ -416,9 +414,9 @@ static Err functions(const GpuPlan *p, Stmts *s)
         stmt_store(s, access_element(SPACE_GLOBAL, "@TD", gpu_type_bytes(&p->out), d, NULL),
                    value_call(s, "@from_c", v));
     stmt_end(s);
-    stmt_file(s, p->indices ? "nvptx/ring_store_dims.cuh" : "nvptx/ring_store.cuh");
+    TRY(ring_store(p, results_of(p), s));
     if (p->partial_sums) {
-        stmt_file(s, "nvptx/ring_parts.cuh");
+        ring_store_elements(p, s);
         gpu_parts(p, s);
     }
     return ERR_OK;

@@ -1,5 +1,5 @@
 /* What the compute modules of ring kernels print: struct @Acc, which has a thread's accumulators and reads
- * its fragments from a stage, for ring_loop.c and text/ring_store.cuh. */
+ * its fragments from a stage, for ring_loop.c and ring_store.c. */
 #ifndef KERNEL_NVPTX_RING_ACC_H
 #define KERNEL_NVPTX_RING_ACC_H
 

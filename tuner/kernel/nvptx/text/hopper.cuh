@@ -3,36 +3,12 @@
  * stored by TMA, or element by element. Work-groups are persistent. Instructions: PTX ISA, chapters
  * "Asynchronous Warpgroup Level Matrix Instructions", "mbarrier" and "cp.async.bulk.tensor".
  *
- * The text stands in a kernel's namespace, after what hopper.c prints from the kernel's program:
- *     g_T g_TD g_TC g_TS        element types: of A and B; of C and D or the workspace; of accumulators; of scalars
- *     g_to_c() g_from_c() g_from_s() g_madd() g_is_zero()
- *     M0 M1 STAGES              macro tile; stages of the ring
+ * The text stands in a kernel's namespace, behind its types (g_TD, g_TC) and these numbers, which hopper.c prints
+ * from the kernel's program:
  *     CONSUMERS                 consumer warp groups
- *     PINGPONG                  each consumer warp group has its own tile, and one multiplies while the other stores;
- *                               otherwise (cooperative) all share one tile
- *     REGS_PRODUCER REGS_CONSUMER   registers per thread of either role (setmaxnreg); 0: as compiled
+ *     MULTICAST_WGS CLUSTER     work-groups of a cluster that share A and B tiles by TMA multicast; all of them
  *     SWAP                      the 64 rows of the instruction lie along N, not M
- *     RX N_ACC                  instructions of a warp group along its rows; accumulators of each
- *     MULTICAST_WGS             work-groups of a cluster that share A and B tiles by TMA multicast
- *     CLUSTER_K CLUSTER         work-groups of a cluster that split K; all of them
- *     DEPENDENT                 programmatic dependent launch: may begin before the previous launch has ended
- *     PARTIAL_SUMS SLOT_STEP    work-groups that split the K of a tile add their sums up in the workspace; distance
- *                               in slots from one part of a tile to the next
- *     SPLIT                     parts of K whose sums a helper kernel adds up later
- *     STORE_TMA READS           D, or with SPLIT the sums, are stored by TMA; C is read unless beta is 0
- *     BUFFERS SLICES SLICES_Y   results are stored in slices: buffers of a warp group; slices of its tile, and of
- *                               them along the instruction's columns
- *     PIECES OUT_ROW SLICE_N    a slice: blocks along M; rows along M of one of them; its columns
- *     COLUMNS OUT_LINE          columns of the instruction in a slice; bytes of a line of results along M
- *     FUSED                     the epilogue has a bias, an activation or scale factors
- *     M_CONTIGUOUS              neighbours along M are neighbours in memory in both C and D
- *     g_Ops g_scaled() g_combined() ..   the epilogue's ops (gpu_ops, kernel/gpu/gpu.h)
- *     g_c_at_m() g_c_at_n() g_d_at_m() g_d_at_n()   elements from C's or D's first one to a row, to a column
  *     PAIR_BF16                 16-bit results are bf16, not f16
- *     SHARED_BYTES              dynamic shared memory of the launch, checked here
- *     wgmma()                   the instruction: 64 rows, Y_TILE columns, 32 bytes of K; X is a matrix descriptor,
- *                               or its elements in registers
- *     struct Tile, tile_of(), tile_ids()   the walk: the tile and the chunks of K that belong to an id
  */
 typedef unsigned u32;
 typedef unsigned long long u64;

@@ -1,0 +1,98 @@
+/* The kernel function of wgmma kernels, as statements: mbarriers are set up, the threads of the cluster
+ * meet, and the warp groups take their roles. */
+#include "kernel/lower/setup.h"
+#include "kernel/nvptx/hopper.h"
+
+static const Value *reg(Stmts *s, const char *name) { return value_reg(s, name); }
+
+static const Value *first_thread(Stmts *s, const char *of)
+{
+    return value_op(s, VALUE_EQ, reg(s, of), value_int(s, 0));
+}
+
+/* Sets up n mbarriers of a kind in an open loop. */
+static void init(Stmts *s, const Value *barrier, int arrivals)
+{
+    stmt_call(s, "bar_init", barrier, value_int(s, arrivals));
+}
+
+static void barriers(const GpuPlan *p, Stmts *s, int arrivals)
+{
+    const GpuWarpGroups *g = &p->groups;
+    const char *const map[] = {"map_a", "map_b", "map_d"};
+    stmt_if(s, first_thread(s, "threadIdx.x"));
+    for (int i = 0; i < (g->engine_store ? 3 : 2); i++) stmt_call(s, "prefetch_map", reg(s, map[i]));
+    const Expr *zero = expr_const(&s->pool, 0);
+    const Expr *i = stmt_loop(s, (Loop){.var = "i", .start = zero, .limit = expr_const(&s->pool, g->stages)});
+    init(s, value_call(s, "shared.full", value_expr(s, i)), 1);
+    init(s, value_call(s, "shared.empty", value_expr(s, i)), arrivals);
+    stmt_end(s);
+    i = stmt_loop(s, (Loop){.var = "i", .start = zero, .limit = expr_const(&s->pool, g->consumers)});
+    for (int buffer = 0; buffer < HOPPER_BUFFERS; buffer++)
+        init(s, value_call(s, "shared.c", value_expr(s, i), value_int(s, buffer)), 1);
+    stmt_end(s);
+    stmt_do(s, value_call_0(s, "bars_fence"));
+    stmt_do(s, value_call_0(s, "proxy_fence"));
+    stmt_end(s);
+}
+
+/* Sets the registers per thread of a role; 0: as compiled. */
+static void registers(Stmts *s, const char *change, int n)
+{
+    if (n > 0) stmt_do(s, value_call_0(s, stmts_name(s, "%s<%d>", change, n)));
+}
+
+static void roles(const GpuPlan *p, Stmts *s)
+{
+    const Value *args = reg(s, "args"), *shared = reg(s, "shared"), *thread = reg(s, "thread");
+    const bool by_all = hopper_members(p) > 1; /* all threads of the producer meet those of the cluster */
+    stmt_if(s, first_thread(s, "group"));
+    registers(s, "fewer_registers", p->groups.producer_registers);
+    if (!by_all) stmt_if(s, first_thread(s, "thread"));
+    stmt_call(s, "produce", args, reg(s, "map_a"), reg(s, "map_b"), shared, thread);
+    if (!by_all) stmt_end(s);
+    stmt_do(s, value_call_0(s, "__syncwarp"));
+    stmt_else(s);
+    registers(s, "more_registers", p->groups.consumer_registers);
+    stmt_call(s, "consume", args, reg(s, "map_c"), reg(s, "map_d"), shared,
+              value_op(s, VALUE_SUB, reg(s, "group"), value_int(s, 1)), thread);
+    stmt_do(s, value_call_0(s, "__syncwarp"));
+    stmt_end(s);
+}
+
+Err hopper_roles(const GpuPlan *p, int arrivals, Stmts *s)
+{
+    const GpuWarpGroups *g = &p->groups;
+    const bool cluster = hopper_sharing(p) * hopper_members(p) > 1;
+    const Value *tid = reg(s, "threadIdx.x"), *lanes = value_int(s, WGMMA_LANES);
+    stmt_function(s, (Function){.name = "gemm",
+                                STMT_PARAMS({"char *", "dynamic"}, {"const Args &", "args"},
+                                            {"const Map &", "map_a"}, {"const Map &", "map_b"},
+                                            {"const Map &", "map_c"}, {"const Map &", "map_d"})});
+    stmt_var(s, "Shared", "shared",
+             value_list(s, hopper_base(s, value_call(s, "shared_address", reg(s, "dynamic")))));
+    stmt_define(s, "int", "group", value_call(s, "g_uniform", value_op(s, VALUE_DIV, tid, lanes)));
+    stmt_define(s, "int", "thread", value_op(s, VALUE_MOD, tid, lanes));
+    if (g->dependent_launch) stmt_do(s, value_call_0(s, "dependent_begins"));
+    barriers(p, s, arrivals);
+    stmt_do(s, value_call_0(s, "cluster_sync"));
+    if (g->dependent_launch) stmt_do(s, value_call_0(s, "wait_for_launches"));
+    roles(p, s);
+    /* other work-groups may still multicast into this one and arrive at its mbarriers */
+    if (cluster) stmt_do(s, value_call_0(s, "cluster_sync"));
+    stmt_end(s);
+    const Setup of = {.function = "gemm",
+                      .thread = "threadIdx.x",
+                      .group = "g_uniform",
+                      .group_threads = WGMMA_LANES,
+                      .barriers = {{"shared.full", 0, g->stages, 1},
+                                   {"shared.empty", 0, g->stages, arrivals},
+                                   {"shared.c", g->consumers, HOPPER_BUFFERS, 1}},
+                      .init = "bar_init",
+                      .fence = {"bars_fence", "proxy_fence"},
+                      .meet = "cluster_sync",
+                      .launches = g->dependent_launch ? "wait_for_launches" : NULL,
+                      .role = {"produce", "consume"},
+                      .meets_at_end = cluster};
+    return setup_verify(s, &of);
+}

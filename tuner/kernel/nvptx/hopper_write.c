@@ -1,0 +1,384 @@
+/* How a consumer warp group of wgmma kernels writes the results of a slice to shared memory, and stores
+ * them from there element by element where the copy engine does not, as statements over expressions.
+ * Vectors of fused operations are loaded for a tile's rows and, slice by slice, for its columns.
+ *
+ * * X is the side of the instruction's rows, Y that of its columns: M and N, or with swap N and M. */
+#include "index/layout.h"
+#include "kernel/nvptx/hopper.h"
+#include "kernel/nvptx/lanes.h"
+
+enum {
+    WORD = 4,    /* bytes of a sum */
+    PIECE = 16,  /* bytes of a row of an 8x8 matrix of 16-bit results */
+    EARLY = 128, /* sums of a thread up to which registers are left for vectors during the main loop */
+    SLICE = 0,   /* slots of variables */
+    THREAD,
+    ELEMENT
+};
+
+typedef struct {
+    const GpuPlan *p;
+    const MatrixInst *in;
+    Stmts *s;
+    ExprPool *pool;
+    HopperMemory m;
+    bool swap, fused;
+    int n_rows, n_acc;
+    const Expr *i, *thread;
+} Write;
+
+static Write write_of(const GpuPlan *p, const MatrixInst *in, Stmts *s)
+{
+    const HopperMemory m = hopper_memory(p);
+    const bool swap = p->matrix.swap;
+    return (Write){.p = p,
+                   .in = in,
+                   .s = s,
+                   .pool = &s->pool,
+                   .m = m,
+                   .swap = swap,
+                   .fused = fused_any(&p->fused),
+                   .n_rows = p->matrix.tiles[swap],
+                   .n_acc = p->mt[!swap] / 2,
+                   .i = expr_var(&s->pool, "i", SLICE, 0, m.slices - 1),
+                   .thread = expr_var(&s->pool, "thread", THREAD, 0, WGMMA_LANES - 1)};
+}
+
+static const Value *reg(const Write *w, const char *name) { return value_reg(w->s, name); }
+static const Value *sum(const Write *w, const Value *x, const Value *y)
+{
+    return value_op(w->s, VALUE_ADD, x, y);
+}
+static const Value *flag(const Write *w, bool is) { return value_reg(w->s, is ? "true" : "false"); }
+
+/* ---- places ---- */
+
+static MatrixAccLane lane_of(const Write *w, const Expr *thread, const Expr *j)
+{
+    return nvptx_acc_lane(w->pool, w->p, w->in, thread, j);
+}
+
+/* Byte `byte` of a line of a slice. The copy engine swizzles lines of 128 bytes, and no shorter ones. */
+static const Expr *in_slice(const Write *w, const Expr *line, const Expr *byte)
+{
+    const Layout l = {
+        .bytes = 1, .line = w->m.line, .xor_lines = 1, .xor_mask = w->m.line == HOPPER_ROW_BYTES ? 7 : 0};
+    return layout_at(w->pool, &l, line, byte);
+}
+
+/* Bytes from a slice's first one to the word of row m and column n: blocks along M follow one another. */
+static const Expr *word_at(const Write *w, const Expr *m, const Expr *n)
+{
+    const int row = w->p->groups.slice_row, block = w->p->groups.slice_n * w->m.line;
+    const Expr *in_block = expr_mul_i(w->pool, expr_mod_i(w->pool, m, row), WORD);
+    return expr_add(w->pool, expr_mul_i(w->pool, expr_div_i(w->pool, m, row), block),
+                    in_slice(w, n, in_block));
+}
+
+/* The slice's accumulator j. */
+static const Value *acc_at(const Write *w, const Expr *j)
+{
+    ExprPool *p = w->pool;
+    const Expr *first = expr_mul_i(p, expr_mod_i(p, w->i, w->m.along), w->m.columns / 2);
+    const Value *row = value_at(w->s, reg(w, "acc"), expr_div_i(p, w->i, w->m.along));
+    return value_at(w->s, row, expr_add(p, first, j));
+}
+
+/* ---- the epilogue ---- */
+
+const Value *hopper_combined(Stmts *s, const Value *x, const Value *c, const Value *with_c, const Value *row,
+                             const Value *col)
+{
+    const Value *ops = value_reg(s, "ops");
+    return value_call(s, "g_combined", ops, value_call(s, "g_scaled", ops, x), c, with_c, row, col);
+}
+
+const Value *hopper_reads(const GpuPlan *p, Stmts *s)
+{
+    const Value *zero = value_call(s, "g_is_zero", value_reg(s, "args.beta"));
+    return stmt_define(s, "bool", "reads",
+                       gpu_reads_c(p) ? value_op(s, VALUE_NOT, zero, NULL) : value_reg(s, "false"));
+}
+
+/* ---- vectors of fused operations ---- */
+
+bool hopper_vectors_early(const GpuPlan *p)
+{
+    const bool swap = p->matrix.swap;
+    return fused_any(&p->fused) && p->groups.engine_store &&
+           p->matrix.tiles[swap] * p->mt[!swap] / 2 <= EARLY;
+}
+
+/* A function of the epilogue's ops for rows of D (of: X) or for columns: "g_rows<2>". */
+static const char *side(const Write *w, bool x, const char *what)
+{
+    return stmts_name(w->s, "g_%s%s", x != w->swap ? "rows" : "cols", what);
+}
+
+static const Value *origin(const Write *w, bool x) { return reg(w, x != w->swap ? "p.m" : "p.n"); }
+
+/* Columns c and c + 1 of each eight. */
+static void load_columns(const Write *w, bool whole)
+{
+    Stmts *s = w->s;
+    const Expr *c = stmt_unrolled(s, "c", ELEMENT, w->m.columns / 8);
+    const Value *buffer = value_at(s, reg(w, "y"), expr_mod_i(w->pool, w->i, 2));
+    const Value *to = value_op(s, VALUE_ADDRESS, value_at(s, buffer, expr_mul_i(w->pool, c, 2)), NULL);
+    stmt_call(s, side(w, false, "<2>"), reg(w, "o"),
+              sum(w, reg(w, "at"), value_expr(s, expr_mul_i(w->pool, c, 8))), flag(w, whole), to);
+    stmt_end(s);
+}
+
+/* Prints load_y(): what belongs to the columns of slice i, into one of two buffers. */
+static void load_y(const Write *w)
+{
+    Stmts *s = w->s;
+    ExprPool *p = w->pool;
+    stmt_function(s, (Function){.name = "load_y",
+                                STMT_PARAMS({"const g_Ops &", "o"}, {"int", "i"}, {"const WorkTile &", "p"},
+                                            {"int", "thread"})});
+    const Expr *first = expr_mul_i(p, expr_mod_i(p, w->i, w->m.along), w->m.columns);
+    const Expr *own = lane_of(w, w->thread, expr_const(p, 0)).col;
+    const Value *at =
+        stmt_define(s, "u32", "at", sum(w, origin(w, false), value_expr(s, expr_add(p, first, own))));
+    stmt_if(s, value_call(s, side(w, false, "_whole<2>"), reg(w, "o"), at, value_int(s, w->m.columns - 6)));
+    load_columns(w, true);
+    stmt_else(s);
+    load_columns(w, false);
+    stmt_end(s);
+    stmt_end(s);
+}
+
+/* Prints load(): what belongs to the two rows of a thread in each instruction, and to slice 0. */
+static void load_x(const Write *w)
+{
+    Stmts *s = w->s;
+    ExprPool *p = w->pool;
+    stmt_function(s, (Function){.name = "load",
+                                STMT_PARAMS({"const g_Ops &", "o"}, {"const WorkTile &", "p"}, {"int", "wg"},
+                                            {"int", "thread"})});
+    const Expr *wg = expr_var(p, "wg", SLICE, 0, w->p->groups.consumers - 1);
+    const Expr *group = w->p->groups.pingpong ? expr_const(p, 0) : expr_mul_i(p, wg, w->n_rows * WGMMA_ROWS);
+    const Value *at = stmt_define(s, "u32", "at", sum(w, origin(w, true), value_expr(s, group)));
+    const Expr *r = stmt_unrolled(s, "r", ELEMENT, w->n_rows), *h = stmt_unrolled(s, "h", ELEMENT + 1, 2);
+    const Expr *own = lane_of(w, w->thread, expr_mul_i(p, h, 2)).row;
+    const Value *row = sum(w, at, value_expr(s, expr_add(p, expr_mul_i(p, r, WGMMA_ROWS), own)));
+    const Value *to = value_op(s, VALUE_ADDRESS, value_at(s, value_at(s, reg(w, "x"), r), h), NULL);
+    stmt_call(s, side(w, true, "<1>"), reg(w, "o"), row, flag(w, false), to);
+    stmt_end(s);
+    stmt_end(s);
+    stmt_call(s, "load_y", reg(w, "o"), value_int(s, 0), reg(w, "p"), reg(w, "thread"));
+    stmt_end(s);
+}
+
+/* Prints struct Vectors. Its rows x are kept for the whole tile, its columns y for two slices: those of the
+ * next slice are loaded ahead. */
+static void vectors(const Write *w)
+{
+    Stmts *s = w->s;
+    const char *x = w->swap ? "g_OfCol" : "g_OfRow", *y = w->swap ? "g_OfRow" : "g_OfCol";
+    stmt_struct(s, "Vectors", 0);
+    if (w->fused) {
+        stmt_array(s, x, "x", DIMS(w->n_rows, 2));
+        stmt_array(s, y, "y", DIMS(2, w->m.columns / 4));
+        load_y(w);
+        load_x(w);
+    } else {
+        stmt_var(s, x, "x", NULL);
+        stmt_var(s, y, "y", NULL);
+    }
+    stmt_end(s);
+}
+
+/* What the ops make of the slice's accumulator j. Accumulator j of an instruction is in row j / 2 % 2 of the
+ * thread's two rows, and in column j / 4 * 2 + j % 2 of its columns. c: NULL where C is not read. */
+static const Value *combined(const Write *w, const Expr *j, const Value *c)
+{
+    Stmts *s = w->s;
+    ExprPool *p = w->pool;
+    const Value *x = reg(w, "vectors.x"), *y = reg(w, "vectors.y");
+    if (w->fused) {
+        const Expr *column = expr_add(p, expr_mul_i(p, expr_div_i(p, j, 4), 2), expr_mod_i(p, j, 2));
+        x = value_at(s, value_at(s, x, expr_div_i(p, w->i, w->m.along)),
+                     expr_mod_i(p, expr_div_i(p, j, 2), 2));
+        y = value_at(s, value_at(s, y, expr_mod_i(p, w->i, 2)), column);
+    }
+    return hopper_combined(s, acc_at(w, j), c ? c : value_cast(s, "g_TD", value_int(s, 0)), flag(w, c),
+                           w->swap ? y : x, w->swap ? x : y);
+}
+
+/* ---- a slice ---- */
+
+/* 16-bit results, as rows of 8x8 matrices. Each lane gives stmatrix the address of one row of matrix q, which
+ * consists of accumulators 2q and 2q + 1. */
+static void write_pairs(const Write *w, bool with_c)
+{
+    Stmts *s = w->s;
+    ExprPool *p = w->pool;
+    const int matrices = w->m.columns % 16 ? 2 : 4;
+    const Expr *q = expr_mod_i(p, expr_div_i(p, w->thread, 8), matrices), *of_q = expr_mul_i(p, q, 2);
+    const Expr *warp = expr_mul_i(p, expr_div_i(p, w->thread, 32), 32),
+               *in_matrix = expr_mod_i(p, w->thread, 8);
+    /* the first of the four lanes with elements of this row */
+    const Expr *of_row = expr_add(p, warp, expr_mul_i(p, in_matrix, 4));
+    const Expr *col = stmt_loop(s, (Loop){.var = "col",
+                                          .start = expr_const(p, 0),
+                                          .limit = expr_const(p, w->m.columns),
+                                          .step = 4 * matrices,
+                                          .unroll = UNROLL_FULL});
+    col = expr_multiple(p, col, 4 * matrices);
+    const Expr *column = expr_add(p, col, lane_of(w, expr_const(p, 0), of_q).col);
+    const Expr *line = w->swap ? lane_of(w, of_row, of_q).row : expr_add(p, column, in_matrix);
+    const Expr *piece = expr_div_i(p, w->swap ? column : lane_of(w, warp, of_q).row, 8);
+    const Value *to = stmt_define(
+        s, "u32", "to", sum(w, reg(w, "at"), value_expr(s, in_slice(w, line, expr_mul_i(p, piece, PIECE)))));
+    const Value *old = with_c ? stmt_array(s, "u32", "old", DIMS(4)) : NULL, *out[4];
+    if (with_c) stmt_call(s, matrices == 4 ? "load_matrices" : "load_matrices_2", to, old);
+    for (int i = 0; i < matrices; i++) {
+        const Expr *j = expr_add_i(p, expr_div_i(p, col, 2), (int64_t)i * 2);
+        const Value *c = with_c ? value_at_i(s, old, i) : NULL;
+        const Value *high = c ? value_op(s, VALUE_SHR, c, value_int(s, 16)) : NULL;
+        const Value *lo = combined(w, j, c ? value_cast(s, "g_TD", c) : NULL);
+        const Value *hi = combined(w, expr_add_i(p, j, 1), c ? value_cast(s, "g_TD", high) : NULL);
+        out[i] = stmt_define(s, "u32", stmts_name(s, "out_%d", i), value_call(s, "pair", lo, hi));
+    }
+    if (matrices == 4)
+        stmt_call(s, "store_matrices", to, out[0], out[1], out[2], out[3]);
+    else
+        stmt_call(s, "store_matrices_2", to, out[0], out[1]);
+    stmt_end(s);
+}
+
+/* Results of 4 bytes, or the sums themselves. */
+static void write_words(const Write *w, bool with_c, bool raw)
+{
+    Stmts *s = w->s;
+    const Expr *j = stmt_unrolled(s, "j", ELEMENT, w->m.columns / 2);
+    const MatrixAccLane own = lane_of(w, w->thread, j);
+    const Expr *place =
+        w->swap ? in_slice(w, own.row, expr_mul_i(w->pool, own.col, WORD)) : word_at(w, own.row, own.col);
+    const Value *to = stmt_define(s, "u32", "to", sum(w, reg(w, "at"), value_expr(s, place)));
+    const Value *old = with_c ? stmt_var(s, "g_TC", "old", NULL) : NULL;
+    if (with_c) stmt_call(s, "from_word", value_call(s, "load_word", to), old);
+    const Value *v = stmt_define(
+        s, "g_TC", "v", raw ? acc_at(w, j) : combined(w, j, old ? value_cast(s, "g_TD", old) : NULL));
+    stmt_call(s, "store_word", to, value_call(s, "word_of", v));
+    stmt_end(s);
+}
+
+/* Prints write_slice() or write_slice_with_c(), which finds C's slice where D's is to be. */
+static void write_slice(const Write *w, bool with_c)
+{
+    Stmts *s = w->s;
+    stmt_function(
+        s, (Function){.name = with_c ? "write_slice_with_c" : "write_slice",
+                      STMT_PARAMS({"Sums &", "acc"}, {"int", "i"}, {"u32", "at"}, {"const g_Ops &", "ops"},
+                                  {"const Vectors &", "vectors"}, {"int", "thread"})});
+    const bool raw = !w->p->groups.engine_store || hopper_split(w->p) > 1;
+    if (!raw && gpu_type_bytes(&w->p->out) == 2)
+        write_pairs(w, with_c);
+    else
+        write_words(w, with_c, raw);
+    stmt_end(s);
+}
+
+/* ---- element by element ---- */
+
+/* Prints store_one(): element (m, n) of D, which is inside D. */
+static void store_one(const Write *w)
+{
+    Stmts *s = w->s;
+    const Value *ops = reg(w, "ops"), *m = reg(w, "m"), *n = reg(w, "n"), *batch = reg(w, "batch");
+    stmt_function(s,
+                  (Function){.name = "store_one",
+                             STMT_PARAMS({"g_TC", "sum"}, {"const Args &", "args"}, {"const g_Ops &", "ops"},
+                                         {"bool", "reads"}, {"int", "m"}, {"int", "n"}, {"int", "batch"})});
+    const Value *row = stmt_var(s, "g_OfRow", "of_row", NULL), *col = stmt_var(s, "g_OfCol", "of_col", NULL);
+    const Value *c = stmt_var(s, "g_TD", "c", NULL);
+    if (w->fused) {
+        stmt_call(s, "g_rows<1>", ops, m, flag(w, false), value_op(s, VALUE_ADDRESS, row, NULL));
+        stmt_call(s, "g_cols<1>", ops, n, flag(w, false), value_op(s, VALUE_ADDRESS, col, NULL));
+    }
+    const int bytes = gpu_type_bytes(&w->p->out);
+    stmt_if(s, reg(w, "reads"));
+    const Value *from = value_call(s, "c_at", reg(w, "args"), m, n, batch);
+    stmt_set(s, c, value_load(s, access_element(SPACE_GLOBAL, "g_TD", bytes, from, NULL)));
+    stmt_end(s);
+    const Value *x = hopper_combined(s, reg(w, "sum"), c, reg(w, "reads"), row, col);
+    const Value *to = value_call(s, "d_at", reg(w, "args"), m, n, batch);
+    stmt_store(s, access_element(SPACE_GLOBAL, "g_TD", bytes, to, NULL), value_call(s, "g_from_c", x));
+    stmt_end(s);
+}
+
+/* Stores a line of a slice, adjacent lanes along M: D of any alignment, and sums of parts of K. */
+static void store_line(const Write *w, const Expr *line)
+{
+    Stmts *s = w->s;
+    ExprPool *p = w->pool;
+    const GpuWarpGroups *g = &w->p->groups;
+    const Expr *lane = expr_mod_i(p, w->thread, 32), *column = expr_mod_i(p, line, g->slice_n);
+    const Expr *row = expr_add(p, expr_mul_i(p, expr_div_i(p, line, g->slice_n), g->slice_row), lane);
+    const Value *m = stmt_define(s, "int", "m", sum(w, reg(w, "first_m"), value_expr(s, row)));
+    const Value *n = stmt_define(s, "int", "n", sum(w, reg(w, "first_n"), value_expr(s, column)));
+    const Value *in_m = value_op(s, VALUE_LT, m, value_cast(s, "int", reg(w, "args.m")));
+    const Value *in_n = value_op(s, VALUE_LT, n, value_cast(s, "int", reg(w, "args.n")));
+    const Value *inside = value_op(s, VALUE_BOTH, in_m, in_n);
+    if (g->slice_row < 32) {
+        const Value *own = value_expr(s, expr_op(p, EXPR_LT, lane, expr_const(p, g->slice_row)));
+        inside = value_op(s, VALUE_BOTH, own, inside);
+    }
+    stmt_if(s, inside);
+    const Value *v = stmt_var(s, "g_TC", "v", NULL);
+    const Value *from = sum(w, reg(w, "at"), value_expr(s, word_at(w, row, column)));
+    stmt_call(s, "from_word", value_call(s, "load_word", from), v);
+    if (hopper_split(w->p) > 1) {
+        const Value *part = value_cast(s, "u64", reg(w, "p.part"));
+        const char *const size[] = {"args.m", "args.n", "args.batch"};
+        for (int i = 0; i < 3; i++) part = value_op(s, VALUE_MUL, part, reg(w, size[i]));
+        const Value *to = value_call(s, "workspace_at", reg(w, "args"), m, n, reg(w, "p.batch"));
+        stmt_store(s, access_element(SPACE_GLOBAL, "g_TD", WORD, sum(w, to, part), NULL), v);
+    } else
+        stmt_call(s, "store_one", v, reg(w, "args"), reg(w, "ops"), reg(w, "reads"), m, n, reg(w, "p.batch"));
+    stmt_end(s);
+}
+
+void hopper_elements(const GpuPlan *p, Stmts *s)
+{
+    const Write w = write_of(p, NULL, s);
+    const int lines = w.m.pieces * p->groups.slice_n, warps = WGMMA_LANES / 32;
+    const Value *bar = sum(&w, value_int(s, 1), reg(&w, "wg"));
+    if (hopper_split(p) == 1) hopper_reads(p, s);
+    stmt_call(s, "group_sync", bar); /* the slices of the previous tile have been read */
+    const Expr *i = stmt_unrolled(s, "i", SLICE, w.m.slices);
+    stmt_define(
+        s, "u32", "at",
+        value_call(s, "shared.out", reg(&w, "wg"), value_expr(s, expr_mod_i(w.pool, i, HOPPER_BUFFERS))));
+    stmt_call(s, "write_slice", reg(&w, "acc"), value_expr(s, i), reg(&w, "at"), reg(&w, "ops"),
+              reg(&w, "vectors"), reg(&w, "thread"));
+    stmt_call(s, "group_sync", bar);
+    stmt_define(s, "int", "first_m", value_call(s, "slice_m", value_expr(s, i), reg(&w, "p"), reg(&w, "wg")));
+    stmt_define(s, "int", "first_n", value_call(s, "slice_n", value_expr(s, i), reg(&w, "p"), reg(&w, "wg")));
+    /* Left to itself the compiler takes two or four turns, depending on small changes elsewhere. Addresses of
+     * contractions have divisions. */
+    const Expr *line = stmt_loop(s, (Loop){.var = "line",
+                                           .type = "int",
+                                           .start = expr_div_i(w.pool, w.thread, 32),
+                                           .limit = expr_const(w.pool, lines),
+                                           .step = warps,
+                                           .unroll = p->indices ? UNROLL_2 : UNROLL_4});
+    store_line(&w, line);
+    stmt_end(s);
+    stmt_end(s);
+}
+
+/* ---- the whole ---- */
+
+void hopper_write(const GpuPlan *p, const MatrixInst *in, Stmts *s)
+{
+    const Write w = write_of(p, in, s);
+    stmt_file(s, "nvptx/hopper_results.cuh");
+    vectors(&w);
+    write_slice(&w, false);
+    if (p->groups.engine_store && gpu_reads_c(p)) write_slice(&w, true);
+    if (!p->groups.engine_store || p->partial_sums) store_one(&w);
+}

@@ -1,0 +1,532 @@
+/* How ring kernels store a tile's results, as statements. A tile of a GEMM inside D may go straight from
+ * the accumulators, each run of a thread as one vector. All others, and those of contractions, pass
+ * through shared memory in parts of some lines, each with one column of sums, so that adjacent threads
+ * store adjacent rows of D: in vectors where these are aligned and inside D, 16-bit results in aligned
+ * pairs, and otherwise element by element. That lines are read when all threads have written them, and
+ * written when all have read, is checked (lower/slices.h). */
+#include "kernel/nvptx/ring_store.h"
+
+#include "kernel/gpu/gather.h"
+#include "kernel/lower/slices.h"
+
+enum { VECTOR = 16, MOST = 8, NO_SLOT = 0 };
+
+typedef struct {
+    const GpuPlan *p;
+    Stmts *s;
+    bool reads; /* C */
+    RingResults r;
+    int runs, parts, wide; /* runs of a thread; of the lines; elements of a vector of lines */
+} Store;
+
+int ring_store_wide(const GpuPlan *p)
+{
+    const int bytes = gpu_type_bytes(&p->out);
+    return VECTOR / bytes < MOST ? VECTOR / bytes : MOST;
+}
+
+static Store store_of(const GpuPlan *p, Stmts *s, RingResults r, bool reads)
+{
+    return (Store){.p = p,
+                   .s = s,
+                   .reads = reads,
+                   .r = r,
+                   .runs = p->n_acc / p->acc_run,
+                   .parts = p->mt[1] / r.slots,
+                   .wide = ring_store_wide(p)};
+}
+
+static const Value *reg(const Store *c, const char *name) { return value_reg(c->s, name); }
+static const Value *op(const Store *c, ValueOp o, const Value *x, const Value *y)
+{
+    return value_op(c->s, o, x, y);
+}
+static const Value *sum(const Store *c, const Value *x, const Value *y) { return op(c, VALUE_ADD, x, y); }
+static const Value *product(const Store *c, const Value *x, int64_t n)
+{
+    return op(c, VALUE_MUL, x, value_int(c->s, n));
+}
+static const Value *both(const Store *c, const Value *x, const Value *y)
+{
+    return x ? op(c, VALUE_BOTH, x, y) : y;
+}
+static const Value *number(const Store *c, int64_t n) { return value_int(c->s, n); }
+/* The name of a function that reads C or does not. */
+static const char *named(const Store *c, const char *name)
+{
+    return stmts_name(c->s, c->reads ? "%s_with_c" : "%s", name);
+}
+
+/* Which ways there are besides element by element. */
+static bool has_pairs(const Store *c)
+{
+    return !c->p->indices && gpu_type_bytes(&c->p->out) == 2 && !gpu_adds(c->p) &&
+           gpu_contiguous_results(c->p);
+}
+static bool has_wide(const Store *c)
+{
+    return c->wide > 1 && c->p->mt[0] % c->wide == 0 && !gpu_adds(c->p) && gpu_contiguous_results(c->p);
+}
+static bool has_straight(const Store *c)
+{
+    return !c->p->indices && !gpu_adds(c->p) && gpu_contiguous_results(c->p) && c->p->lsu == 1 &&
+           gpu_type_bytes(&c->p->out) >= 4;
+}
+
+/* ---- types ---- */
+
+/* Prints a struct of n elements, aligned to their size and at most to 16 bytes. */
+static void vector(Stmts *s, const char *name, const char *type, int n, int bytes)
+{
+    stmt_struct(s, name, n * bytes < VECTOR ? n * bytes : VECTOR);
+    stmt_array(s, type, "v", DIMS(n));
+    stmt_end(s);
+}
+
+/* Prints struct @Out: where D and C are; rows and columns from the tile's first to the edge of D, and how
+ * many of the first ones a neighbouring tile stores (EdgeType ShiftPtr); the tile's first row and column;
+ * for contractions whether rows may be stored in vectors. */
+static void types(const Store *c)
+{
+    static const StmtParam gemm[] = {{"@u64", "ldd"}, {"@u64", "ldc"}, {"int", "m_skip"}, {"int", "n_skip"}},
+                           dims[] = {{"@Dims", "x"}, {"bool", "wide"}},
+                           all[] = {{"@TD *", "d"},    {"const @TD *", "c"}, {"@Ops", "ops"},
+                                    {"int", "m_left"}, {"int", "n_left"},    {"int", "m0"},
+                                    {"int", "n0"}};
+    Stmts *s = c->s;
+    const StmtParam *more = c->p->indices ? dims : gemm;
+    const int n_all = sizeof all / sizeof *all, n_more = c->p->indices ? 2 : 4,
+              bytes = gpu_type_bytes(&c->p->out);
+    stmt_struct(s, "@Out", 0);
+    for (int i = 0; i < n_all; i++) stmt_var(s, all[i].type, all[i].name, NULL);
+    for (int i = 0; i < n_more; i++) stmt_var(s, more[i].type, more[i].name, NULL);
+    stmt_end(s);
+    vector(s, "@Sums", "@TC", c->p->acc_run, gpu_type_bytes(&c->p->acc));
+    if (has_wide(c)) vector(s, "@Wide", "@TD", c->wide, bytes);
+    if (has_straight(c)) vector(s, "@Run", "@TD", c->p->acc_run, bytes);
+    if (has_pairs(c)) vector(s, "@Pair", "@TD", 2, bytes);
+}
+
+/* Prints @line(): element i of the lines, added up over the LocalSplitU parts. */
+static void line_function(const Store *c)
+{
+    Stmts *s = c->s;
+    ExprPool *p = &s->pool;
+    const Expr *i = expr_var(p, "i", NO_SLOT, 0, INT32_MAX), *one = expr_const(p, 1);
+    stmt_function(
+        s, (Function){.result = "@TC", .name = "@line", STMT_PARAMS({"const @TC *", "lines"}, {"int", "i"})});
+    const Value *v = stmt_var(s, "@TC", "v", value_at(s, reg(c, "lines"), i));
+    if (c->p->lsu > 1) {
+        const Expr *group = stmt_loop(
+            s, (Loop){.var = "s", .start = one, .limit = expr_const(p, c->p->lsu), .unroll = UNROLL_FULL});
+        const Expr *at = expr_add(p, i, expr_mul_i(p, group, (int64_t)c->r.line * c->r.slots));
+        stmt_set(s, v, value_call(s, "@add", v, value_at(s, reg(c, "lines"), at)));
+        stmt_end(s);
+    }
+    stmt_return(s, v);
+    stmt_end(s);
+}
+
+/* ---- places and operands of results ---- */
+
+/* The element of D ('d') or C in row m and column n of the tile. Of contractions "at_d" and "at_c" have
+ * the row. */
+static const Value *place(const Store *c, char tensor, const Value *m, const Value *n)
+{
+    Stmts *s = c->s;
+    const Value *base = value_named(s, "o.%c", tensor), *ld = value_named(s, "o.ld%c", tensor);
+    const char *along_m = stmts_name(s, "@%c_at_m", tensor), *along_n = stmts_name(s, "@%c_at_n", tensor);
+    if (!c->p->indices)
+        return sum(c, sum(c, base, value_call(s, along_n, n, ld)), value_call(s, along_m, m, ld));
+    const Value *column = value_call(s, along_n, reg(c, "o.x"), sum(c, reg(c, "o.n0"), n));
+    return sum(c, sum(c, base, value_named(s, "at_%c", tensor)), column);
+}
+
+static Access vector_at(const Store *c, const char *type, int n, const Value *at)
+{
+    return access_at(SPACE_GLOBAL, type, n * gpu_type_bytes(&c->p->out), at, NULL);
+}
+static Access element_at(const Store *c, const Value *at)
+{
+    return access_element(SPACE_GLOBAL, "@TD", gpu_type_bytes(&c->p->out), at, NULL);
+}
+
+/* Declares what fused operations have for n rows of a tile and for a column. */
+static void operands(const Store *c, int n)
+{
+    stmt_array(c->s, "@OfRow", "rows", DIMS(n));
+    stmt_var(c->s, "@OfCol", "of_col", NULL);
+}
+
+/* Loads it for n rows from m on, as a vector where `may` and they are whole; to: number of the first in
+ * "rows". */
+static void load_rows(const Store *c, int n, const Value *m, const Value *may, int to)
+{
+    Stmts *s = c->s;
+    if (!fused_any(&c->p->fused)) return;
+    const Value *ops = reg(c, "o.ops"), *at = sum(c, reg(c, "o.m0"), m), *rows = reg(c, "rows");
+    const Value *whole = value_call(s, stmts_name(s, "@rows_whole<%d>", n), ops, at, number(c, n));
+    stmt_call(s, stmts_name(s, "@rows<%d>", n), ops, at, both(c, may, whole),
+              to ? op(c, VALUE_ADDRESS, value_at_i(s, rows, to), NULL) : rows);
+}
+
+static void load_column(const Store *c, const Value *n)
+{
+    Stmts *s = c->s;
+    if (!fused_any(&c->p->fused)) return;
+    stmt_call(s, "@cols<1>", reg(c, "o.ops"), sum(c, reg(c, "o.n0"), n), reg(c, "false"),
+              op(c, VALUE_ADDRESS, reg(c, "of_col"), NULL));
+}
+
+/* What the epilogue makes of a scaled sum. old: C's element, where C is read. */
+static const Value *combined(const Store *c, const Value *x, const Value *old, const Value *with_c,
+                             const Value *row)
+{
+    Stmts *s = c->s;
+    return value_call(s, "@combined", reg(c, "o.ops"), x, old ? old : value_call_0(s, "@TD"), with_c, row,
+                      reg(c, "of_col"));
+}
+
+static const Value *reads(const Store *c) { return reg(c, c->reads ? "true" : "false"); }
+
+/* Element e of the lines from row m of a line on. */
+static const Value *of_line(const Store *c, const Value *m)
+{
+    return value_call(c->s, "@line", reg(c, "lines"), sum(c, product(c, reg(c, "slot"), c->r.line), m));
+}
+
+/* Declares vectors for D and, where it is read, for C. */
+static void load_c(const Store *c, const char *type, int n, const Value *m, const Value *column)
+{
+    Stmts *s = c->s;
+    stmt_var(s, type, "x", NULL);
+    if (c->reads) stmt_define(s, type, "y", value_load(s, vector_at(c, type, n, place(c, 'c', m, column))));
+}
+
+static const Value *element(const Store *c, const char *of, const Expr *e)
+{
+    return value_at(c->s, value_field(c->s, reg(c, of), "v"), e);
+}
+
+/* ---- straight from the accumulators ---- */
+
+/* Prints @store_whole(), of a tile that lies inside D. */
+static void store_whole(const Store *c)
+{
+    Stmts *s = c->s;
+    const int run = c->p->acc_run;
+    stmt_function(s, (Function){.name = named(c, "@store_whole"),
+                                STMT_PARAMS({"const @Out &", "o"}, {"const @Acc &", "acc"})});
+    const Value *r = value_expr(s, stmt_unrolled(s, "r", NO_SLOT, c->runs));
+    const Value *m = stmt_define(s, "int", "m", value_call(s, "acc.row", r));
+    const Value *n = stmt_define(s, "int", "n", value_call(s, "acc.col", r));
+    operands(c, run);
+    load_rows(c, run, m, NULL, 0);
+    load_column(c, n);
+    load_c(c, "@Run", run, m, n);
+    const Expr *e = stmt_unrolled(s, "e", NO_SLOT, run);
+    const Value *v = value_call(s, "@scaled", reg(c, "o.ops"), value_call(s, "acc.get", r, value_expr(s, e)));
+    v = combined(c, v, c->reads ? element(c, "y", e) : NULL, reads(c), value_at(s, reg(c, "rows"), e));
+    stmt_set(s, element(c, "x", e), value_call(s, "@from_c", v));
+    stmt_end(s);
+    stmt_store(s, vector_at(c, "@Run", run, place(c, 'd', m, n)), reg(c, "x"));
+    stmt_end(s);
+    stmt_end(s);
+}
+
+/* ---- from the lines ---- */
+
+/* Opens a function that stores a part of the tile. */
+static void part_function(const Store *c, const char *name)
+{
+    stmt_function(c->s, (Function){.name = named(c, name),
+                                   STMT_PARAMS({"const @Out &", "o"}, {"const @TC *", "lines"},
+                                               {"int", "part"}, {"int", "tid"})});
+}
+
+/* Opens the loop over the vectors of n elements, of which a column has `each`. Declares its line and
+ * column. */
+static const Expr *vectors(const Store *c, int each, Unroll unroll)
+{
+    Stmts *s = c->s;
+    ExprPool *p = &s->pool;
+    const Expr *i = stmt_loop(s, (Loop){.var = "i",
+                                        .type = "int",
+                                        .start = expr_var(p, "tid", NO_SLOT, 0, c->p->n_threads - 1),
+                                        .limit = expr_const(p, (int64_t)each * c->r.slots),
+                                        .step = c->p->n_threads,
+                                        .unroll = unroll});
+    stmt_define(s, "int", "slot", value_expr(s, expr_div_i(p, i, each)));
+    stmt_define(s, "int", "n", value_call(s, "@Acc::column", reg(c, "part"), reg(c, "slot")));
+    return i;
+}
+
+/* Is a row or column ('m', 'n') to be stored? */
+static const Value *inside(const Store *c, const Value *x, char side)
+{
+    const Value *is = op(c, VALUE_LT, x, value_named(c->s, "o.%c_left", side));
+    if (c->p->indices) return is;
+    return both(c, is, op(c, VALUE_GE, x, value_named(c->s, "o.%c_skip", side)));
+}
+
+/* The rows' places of contractions, which a thread keeps where it has the same rows in all columns. */
+static void keep_rows(const Store *c, int n, bool same)
+{
+    Stmts *s = c->s;
+    const Value *m = reg(c, "m"), *row = sum(c, reg(c, "o.m0"), m), *x = reg(c, "o.x");
+    if (same) stmt_if(s, op(c, VALUE_EQ, reg(c, "i"), reg(c, "tid")));
+    stmt_set(s, reg(c, "at_d"), value_call(s, "@d_at_m", x, row));
+    if (c->reads) stmt_set(s, reg(c, "at_c"), value_call(s, "@c_at_m", x, row));
+    load_rows(c, n, m, op(c, VALUE_LT, m, reg(c, "o.m_left")), 0);
+    if (same) stmt_end(s);
+}
+
+/* Stores n results as a vector, or one. */
+static void store_run(const Store *c, int n)
+{
+    Stmts *s = c->s;
+    const Value *m = reg(c, "m"), *column = reg(c, "n"), *to = place(c, 'd', m, column);
+    if (n == 1) {
+        const Value *old = c->reads ? value_load(s, element_at(c, place(c, 'c', m, column))) : NULL;
+        const Value *v = combined(c, of_line(c, m), old, reads(c), value_at_i(s, reg(c, "rows"), 0));
+        stmt_call(s, "@put", to, v);
+        return;
+    }
+    load_c(c, "@Wide", n, m, column);
+    const Expr *e = stmt_unrolled(s, "e", NO_SLOT, n);
+    const Value *v = combined(c, of_line(c, sum(c, m, value_expr(s, e))),
+                              c->reads ? element(c, "y", e) : NULL, reads(c), value_at(s, reg(c, "rows"), e));
+    stmt_set(s, element(c, "x", e), value_call(s, "@from_c", v));
+    stmt_end(s);
+    stmt_store(s, vector_at(c, "@Wide", n, to), reg(c, "x"));
+}
+
+/* Prints @store_wide(), vectors of n results, or with n 1 @store_part(). Vectors of a GEMM are inside D. */
+static void store_runs(const Store *c, int n)
+{
+    Stmts *s = c->s;
+    ExprPool *p = &s->pool;
+    const bool dims = c->p->indices, wide = n > 1;
+    const int each = c->p->mt[0] / n;
+    const bool same = c->p->n_threads % each == 0 && (dims || wide); /* rows of a thread in all columns */
+    part_function(c, wide ? "@store_wide" : "@store_part");
+    operands(c, n);
+    if (dims) stmt_var(s, "@u64", "at_d", number(c, 0));
+    if (dims && c->reads) stmt_var(s, "@u64", "at_c", number(c, 0));
+    const Expr *tid = expr_var(p, "tid", NO_SLOT, 0, c->p->n_threads - 1);
+    if (same && !dims) load_rows(c, n, value_expr(s, expr_mul_i(p, expr_mod_i(p, tid, each), n)), NULL, 0);
+    const Expr *i = vectors(c, each, dims ? UNROLL_2 : wide ? UNROLL_NONE : UNROLL_4);
+    const Value *m = stmt_define(s, "int", "m", value_expr(s, expr_mul_i(p, expr_mod_i(p, i, each), n)));
+    if (dims) keep_rows(c, n, same);
+    const bool guards = dims || !wide;
+    if (guards) stmt_if(s, both(c, inside(c, m, 'm'), inside(c, reg(c, "n"), 'n')));
+    if (!dims && !same) load_rows(c, n, m, NULL, 0);
+    load_column(c, reg(c, "n"));
+    store_run(c, n);
+    if (guards) stmt_end(s);
+    stmt_end(s);
+    stmt_end(s);
+}
+
+/* Result e of a pair. */
+static void pair_element(const Store *c, int e)
+{
+    Stmts *s = c->s;
+    const Value *m = reg(c, e ? "m_1" : "m_0");
+    const Value *with_c = op(c, VALUE_LT, m, reg(c, "o.m_left")), *old = NULL;
+    load_rows(c, 1, m, NULL, e);
+    if (c->reads) {
+        old = stmt_var(s, "@TD", stmts_name(s, "c_%d", e), NULL);
+        stmt_if(s, with_c);
+        stmt_set(s, old, value_load(s, element_at(c, place(c, 'c', m, reg(c, "n")))));
+        stmt_end(s);
+    }
+    const Value *v =
+        combined(c, of_line(c, m), old, c->reads ? with_c : reads(c), value_at_i(s, reg(c, "rows"), e));
+    stmt_set(s, element(c, "x", expr_const(&s->pool, e)), value_call(s, "@from_c", v));
+}
+
+/* Prints @store_pairs(), 16-bit results as aligned pairs. In a column whose first element is not aligned
+ * to 4 bytes the pairs begin at row 1. */
+static void store_pairs(const Store *c)
+{
+    Stmts *s = c->s;
+    ExprPool *p = &s->pool;
+    const int each = c->p->mt[0] / 2, bytes = gpu_type_bytes(&c->p->out);
+    const Value *n = reg(c, "n"), *left = reg(c, "o.m_left"), *skip = reg(c, "o.m_skip");
+    part_function(c, "@store_pairs");
+    const Expr *i = vectors(c, each, UNROLL_2);
+    stmt_if(s, inside(c, n, 'n'));
+    operands(c, 2);
+    const Value *d = stmt_define(s, "@TD *const", "d",
+                                 sum(c, reg(c, "o.d"), value_call(s, "@d_at_n", n, reg(c, "o.ldd"))));
+    const Value *first = op(c, VALUE_DIV, value_cast(s, "@u64", d), number(c, bytes));
+    const Value *odd = value_cast(s, "int", op(c, VALUE_AND, first, number(c, 1)));
+    const Value *m_0 =
+        stmt_define(s, "int", "m_0", sum(c, value_expr(s, expr_mul_i(p, expr_mod_i(p, i, each), 2)), odd));
+    const Value *next = sum(c, m_0, number(c, 1)), *in = op(c, VALUE_LT, next, number(c, c->p->mt[0]));
+    /* the row behind the tile's last one is taken for row 0 */
+    const Value *m_1 = stmt_define(s, "int", "m_1", value_select(s, in, next, number(c, 0)));
+    load_column(c, n);
+    stmt_var(s, "@Pair", "x", NULL);
+    for (int e = 0; e < 2; e++) pair_element(c, e);
+    const Value *second = op(c, VALUE_BOTH, m_1, op(c, VALUE_LT, m_1, left));
+    stmt_if(s, op(c, VALUE_BOTH, second, op(c, VALUE_GE, m_0, skip)));
+    stmt_store(s, vector_at(c, "@Pair", 2, sum(c, d, m_0)), reg(c, "x"));
+    stmt_else(s);
+    for (int e = 0; e < 2; e++) {
+        const Value *m = e ? m_1 : m_0;
+        stmt_if(s, op(c, VALUE_BOTH, op(c, VALUE_LT, m, left), op(c, VALUE_GE, m, skip)));
+        stmt_store(s, element_at(c, sum(c, d, m)), element(c, "x", expr_const(p, e)));
+        stmt_end(s);
+    }
+    for (int k = 0; k < 4; k++) stmt_end(s);
+}
+
+/* ---- the tile ---- */
+
+/* All threads write their runs of a part to the lines. */
+static void collect(const Store *c, const Value *part)
+{
+    Stmts *s = c->s;
+    const int bytes = c->p->acc_run * gpu_type_bytes(&c->p->acc);
+    const Value *r = value_expr(s, stmt_unrolled(s, "r", NO_SLOT + 1, c->runs));
+    stmt_if(s, op(c, VALUE_EQ, value_call(s, "acc.part", r), part));
+    const Value *v = stmt_var(s, "@Sums", "v", NULL);
+    const Expr *e = stmt_unrolled(s, "e", NO_SLOT + 2, c->p->acc_run);
+    stmt_set(s, value_at(s, value_field(s, v, "v"), e),
+             value_call(s, "@scaled", reg(c, "o.ops"), value_call(s, "acc.get", r, value_expr(s, e))));
+    stmt_end(s);
+    const Value *at = product(c, value_call(s, "acc.slot", r), c->r.line);
+    at = sum(c, sum(c, reg(c, "own"), at), value_call(s, "acc.row", r));
+    stmt_store(s, access_at(SPACE_LOCAL, "@Sums", bytes, at, NULL), v);
+    stmt_end(s);
+    stmt_end(s);
+}
+
+/* Prints @store_lines(). */
+static Err store_lines(const Store *c)
+{
+    Stmts *s = c->s;
+    ExprPool *p = &s->pool;
+    const char *name = named(c, "@store_lines");
+    stmt_function(s, (Function){.name = name,
+                                STMT_PARAMS({"const @Out &", "o"}, {"const @Acc &", "acc"},
+                                            {"@TC *", "lines"}, {"bool", "wide"}, {"int", "tid"})});
+    const Expr *group =
+        expr_div_i(p, expr_var(p, "tid", NO_SLOT, 0, c->p->n_threads - 1), c->p->n_threads / c->p->lsu);
+    const Expr *behind = expr_mul_i(p, group, (int64_t)c->r.line * c->r.slots);
+    stmt_define(s, "@TC *const", "own",
+                expr_is(behind, 0) ? reg(c, "lines") : sum(c, reg(c, "lines"), value_expr(s, behind)));
+    const Value *part = value_expr(s, stmt_unrolled(s, "part", NO_SLOT, c->parts));
+    stmt_barrier(s);
+    collect(c, part);
+    stmt_barrier(s);
+    const Value *const x[] = {reg(c, "o"), reg(c, "lines"), part, reg(c, "tid")};
+    if (has_wide(c)) {
+        stmt_if(s, reg(c, "wide"));
+        stmt_do(s, value_call_n(s, named(c, "@store_wide"), 4, x));
+        stmt_else(s);
+    }
+    stmt_do(s, value_call_n(s, named(c, has_pairs(c) ? "@store_pairs" : "@store_part"), 4, x));
+    if (has_wide(c)) stmt_end(s);
+    stmt_end(s);
+    stmt_end(s);
+    const Slices of = {.function = name,
+                       .thread = "tid",
+                       .memory = "lines",
+                       .n_buffers = 1,
+                       .read = "@line",
+                       .group = "group",
+                       .phases = "phases"};
+    return slices_verify(s, &of);
+}
+
+/* Prints @store_as(), which chooses the way of a tile. */
+static void store_as(const Store *c)
+{
+    Stmts *s = c->s;
+    const int bytes = gpu_type_bytes(&c->p->out), run = c->p->acc_run;
+    const Value *o = reg(c, "o"), *acc = reg(c, "acc"), *lines = value_cast(s, "@TC *", reg(c, "lds")),
+                *zero = number(c, 0);
+    const Value *wide = reg(c, c->p->indices && has_wide(c) ? "o.wide" : "false"), *straight = NULL;
+    stmt_function(s, (Function){.name = named(c, "@store_as"),
+                                STMT_PARAMS({"const @Out &", "o"}, {"const @Acc &", "acc"}, {"char *", "lds"},
+                                            {"int", "tid"})});
+    if (!c->p->indices && !gpu_adds(c->p) && gpu_contiguous_results(c->p)) {
+        const Value *bits =
+            op(c, VALUE_OR, value_cast(s, "@u64", reg(c, "o.d")), product(c, reg(c, "o.ldd"), bytes));
+        const Value *of_c =
+            op(c, VALUE_OR, value_cast(s, "@u64", reg(c, "o.c")), product(c, reg(c, "o.ldc"), bytes));
+        bits = stmt_define(s, "@u64", "bits", c->reads ? op(c, VALUE_OR, bits, of_c) : bits);
+        const Value *no_skip =
+            op(c, VALUE_NOT, op(c, VALUE_OR, reg(c, "o.m_skip"), reg(c, "o.n_skip")), NULL);
+        const Value *rows = op(c, VALUE_GE, reg(c, "o.m_left"), number(c, c->p->mt[0]));
+        const Value *columns = op(c, VALUE_GE, reg(c, "o.n_left"), number(c, c->p->mt[1]));
+        const Value *whole = stmt_define(s, "bool", "whole", both(c, both(c, rows, columns), no_skip));
+        const int sizes[] = {c->wide * bytes, run * bytes < VECTOR ? run * bytes : VECTOR};
+        const Value *aligned[2];
+        for (int i = 0; i < 2; i++)
+            aligned[i] = both(c, whole, op(c, VALUE_EQ, op(c, VALUE_MOD, bits, number(c, sizes[i])), zero));
+        if (has_wide(c)) wide = aligned[0];
+        if (has_straight(c)) straight = aligned[1];
+    }
+    if (straight) {
+        stmt_if(s, straight);
+        stmt_call(s, named(c, "@store_whole"), o, acc);
+        stmt_else(s);
+    }
+    stmt_call(s, named(c, "@store_lines"), o, acc, lines, wide, reg(c, "tid"));
+    if (straight) stmt_end(s);
+    stmt_end(s);
+}
+
+static Err all(const Store *c)
+{
+    if (has_straight(c)) store_whole(c);
+    if (has_wide(c)) store_runs(c, c->wide);
+    has_pairs(c) ? store_pairs(c) : store_runs(c, 1);
+    TRY(store_lines(c));
+    store_as(c);
+    return ERR_OK;
+}
+
+Err ring_store(const GpuPlan *p, RingResults r, Stmts *s)
+{
+    const Store plain = store_of(p, s, r, false), with_c = store_of(p, s, r, true);
+    const Value *const x[] = {value_reg(s, "o"), value_reg(s, "acc"), value_reg(s, "lds"),
+                              value_reg(s, "tid")};
+    gpu_heading(s, "---- results ----");
+    types(&plain);
+    line_function(&plain);
+    TRY(all(&plain));
+    if (gpu_reads_c(p)) TRY(all(&with_c));
+    stmt_function(s, (Function){.name = "@store",
+                                STMT_PARAMS({"const @Out &", "o"}, {"const @Acc &", "acc"}, {"char *", "lds"},
+                                            {"int", "tid"})});
+    if (gpu_reads_c(p)) {
+        stmt_if(s, value_op(s, VALUE_NOT, value_call(s, "@is_zero", value_reg(s, "o.ops.beta")), NULL));
+        stmt_do(s, value_call_n(s, "@store_as_with_c", 4, x));
+        stmt_else(s);
+    }
+    stmt_do(s, value_call_n(s, "@store_as", 4, x));
+    if (gpu_reads_c(p)) stmt_end(s);
+    stmt_end(s);
+    return ERR_OK;
+}
+
+void ring_store_elements(const GpuPlan *p, Stmts *s)
+{
+    const Expr *i = expr_var(&s->pool, "i", NO_SLOT, 0, p->n_acc - 1);
+    const Value *r = value_expr(s, expr_div_i(&s->pool, i, p->acc_run)), *x = value_reg(s, "x");
+    const Value *e = value_expr(s, expr_mod_i(&s->pool, i, p->acc_run));
+    stmt_function(
+        s,
+        (Function){.result = "@TC", .name = "@acc_get", STMT_PARAMS({"const @Acc &", "acc"}, {"int", "i"})});
+    stmt_return(s, value_call(s, "acc.get", r, e));
+    stmt_end(s);
+    stmt_function(s,
+                  (Function){.name = "@acc_set", STMT_PARAMS({"@Acc &", "acc"}, {"int", "i"}, {"@TC", "x"})});
+    stmt_call(s, "acc.set", r, e, x);
+    stmt_end(s);
+}
