@@ -38,7 +38,7 @@ static bool check_to_registers(Derive *d, int t)
     const Solution *s = d->s;
     const int32_t id = t ? PARAM_DirectToVgprB : PARAM_DirectToVgprA, sets = s->PrefetchGlobalRead + 1;
     if (!AB(s, DirectToVgpr, t) || !s->EnableMatrixInstruction) return true;
-    if (!s->BufferLoad || d->f->contraction || s->PackBatchDims) REJECT(d, AMD_DTV, id);
+    if (d->f->contraction || s->PackBatchDims) REJECT(d, AMD_DTV, id);
     const int64_t lsu = s->LocalSplitU > 1 ? s->LocalSplitU : 1;
     const int64_t lane = (int64_t)s->MIWaveTile.v[t] * s->DepthU / lsu * s->MIInputPerThread / s->MatrixInstK;
     const int64_t n = lane * d->f->bpe / 4 * sets; /* elements of a chunk */

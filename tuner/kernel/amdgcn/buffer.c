@@ -9,6 +9,8 @@
  * Where the free dimension is contiguous in memory and K in local memory (types below 4 bytes,
  * UnrollMajorLDS), a thread loads consecutive lines of K, transposes them in registers, and writes runs of
  * `run` elements of K.
+ * BufferLoad False, in kernels with DirectToVgpr: the same loads through pointers. Lines are clamped then, so
+ * that all that is read is inside the operand.
  * DirectToLds: loads write local memory themselves, the lanes of a wave one behind the other. The layout of
  * local memory follows from that (amdgcn_layout_to_local); edges are handled as above. These loads are inline
  * assembly: where the compiler makes them, it waits for all of them before each read of local memory.
@@ -24,7 +26,7 @@ static Loads loads_of(const GpuPlan *p, int i)
     const GpuOperand *x = &p->op[i];
     Loads l = {.x = x, .i = i, .bytes = gpu_type_bytes(&x->type) / x->parts, .n = x->nlc * x->nlp};
     l.words = (x->width * l.bytes + 3) / 4;
-    l.limited = !x->tlu && p->target->isa[0] >= 10;
+    l.limited = !x->tlu && (p->target->isa[0] >= 10 || !p->buffer_load);
     if (x->in_registers) {
         const AmdgcnFragments f = amdgcn_fragments(p, i);
         l.n = p->steps * f.vectors * f.runs;
@@ -138,6 +140,8 @@ static void state(const GpuPlan *p, const Loads loads[2], Stmts *s)
 {
     static const char *const type[] = {"@CopyA", "@CopyB"}, *const name[] = {"a", "b"};
     stmt_file(s, "amdgcn/buffer_copy.hip");
+    stmt_file(s, p->buffer_load ? "amdgcn/buffer_load_from.hip" : "amdgcn/pointer_load_from.hip");
+    stmt_file(s, "amdgcn/buffer_copy_rest.hip");
     for (int i = 0; i < 2; i++) {
         const Loads *l = &loads[i];
         const GpuOperand *x = l->x;
@@ -377,7 +381,7 @@ static const Value *descriptor(const Loads *l, Stmts *s)
 static void load_registers(const GpuPlan *p, const Loads *l, Stmts *s)
 {
     stmt_block(s);
-    const Value *d = descriptor(l, s);
+    const Value *d = p->buffer_load ? descriptor(l, s) : value_field(s, operand(l, s), "base");
     const Expr *j = stmt_unrolled(s, "j", GPU_I, l->n);
     const LoadOffset at = buffer_load_offset(p, l, s, j);
     const Value *sets = value_field(s, operand(l, s), "data");

@@ -105,9 +105,9 @@ static Err choose(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy)
     bool whole = true; /* each thread loads elements of the tile alone */
     for (int i = 0; i < 2; i++)
         whole &= !p->op[i].fractional || p->op[i].parts > 1 || p->op[i].in_registers;
-    *copy = p->buffer_load && whole ? &amdgcn_buffer : &gpu_copy_register;
+    *copy = (p->buffer_load || gpu_any_in_registers(p)) && whole ? &amdgcn_buffer : &gpu_copy_register;
     if (p->indices) *copy = &gpu_copy_gather;
-    if (gpu_any_to_local(p) && *copy != &amdgcn_buffer)
+    if (gpu_any_to_local(p) && (*copy != &amdgcn_buffer || !p->buffer_load))
         FAIL(ERR_INPUT, "DirectToLds of %c needs BufferLoad, and loads of whole tiles",
              p->op[0].to_local ? 'A' : 'B');
     return ERR_OK;

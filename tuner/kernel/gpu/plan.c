@@ -64,7 +64,7 @@ static Err choose(GpuPlan *p)
 {
     TRY(p->dialect->choose(p, &p->compute, &p->copy));
     if (gpu_any_in_registers(p) && !p->copy->to_registers)
-        FAIL(ERR_INPUT, "DirectToVgpr of %c needs buffer loads and a matrix instruction",
+        FAIL(ERR_INPUT, "DirectToVgpr of %c needs a matrix instruction, loads of whole tiles and a GEMM",
              p->op[0].in_registers ? 'A' : 'B');
     for (int i = 0; i < 2; i++) {
         p->op[i].to_local |= p->copy->async;
