@@ -46,7 +46,8 @@ static const StandIn *row_of(const Verdict *v)
                  {RULE_AMD_SEPARATE, PARAM_ThreadSeparateGlobalReadA},
                  {RULE_AMD_DTL_LOAD, PARAM_DirectToLdsA},
                  {RULE_AMD_DTL_CONVERTS, PARAM_DirectToLdsA}};
-    const bool names_it = v->rule == RULE_AMD_VALUE || v->rule == RULE_AMD_DTV || v->rule == RULE_AMD_DIVISOR;
+    const bool names_it = v->rule == RULE_AMD_VALUE || v->rule == RULE_AMD_DTV ||
+                          v->rule == RULE_AMD_DTV_REGISTERS || v->rule == RULE_AMD_DIVISOR;
     int64_t id = names_it ? v->arg[0] : -1;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].rule == v->rule) id = rules[i].id;

@@ -158,6 +158,16 @@ static void emit_key_map(Emit *e, const char *key, const Node *map)
     emit_end(e);
 }
 
+/* Does the kernel have arguments that other hosts do not pass: the words of the work-group order, operands of
+ * fused operations, the workspace of parts that it adds up itself? They must not launch it; our host knows
+ * such solutions by keys of sizeMapping and problemType instead. */
+static bool is_for_our_host(const Solution *s)
+{
+    const Fused fused = problem_fused(s->pt);
+    const bool joins = s->GlobalAccumulation == GACC_PARTIALS && s->GlobalSplitU > 1;
+    return s->WorkGroupMappingDim >= 0 || fused_any(&fused) || joins;
+}
+
 static Err emit_solution_with(Emit *e, const LibrarySolution *s, Str operation, Arena *scratch)
 {
     const PredOp *pred = NULL;
@@ -166,8 +176,7 @@ static Err emit_solution_with(Emit *e, const LibrarySolution *s, Str operation, 
     emit_map(e, shares ? 12 : 11, false);
     emit_key_bool(e, "debugKernel", false);
     emit_cstr(e, "hardwarePredicate");
-    /* other hosts do not pass the words of the work-group order; ours looks at workGroupMappingDim instead */
-    emit_type_only(e, s->s->WorkGroupMappingDim >= 0 ? "FalsePred" : "TruePred");
+    emit_type_only(e, is_for_our_host(s->s) ? "FalsePred" : "TruePred");
     emit_key_map(e, "ideals", s->ideals);
     emit_key_int(e, "index", s->index);
     if (shares) emit_key_str(e, "kernelName", s->kernel);

@@ -103,7 +103,7 @@ measure bytes "$@" # one kernel of known tile, whose order tuner-bench gives
 for s in $large; do
   set -- $(echo "$s" | tr , ' ')
   for w in 1 8 32; do
-    read=$("$ncu" --metrics dram__bytes_read.sum --print-units base --csv "$bin/tuner-bench" --library "$out/bytes" -f gemm_ex \
+    read=$("$ncu" --clock-control none --metrics dram__bytes_read.sum --print-units base --csv "$bin/tuner-bench" --library "$out/bytes" -f gemm_ex \
       --a_type f16_r --b_type f16_r --c_type f16_r --d_type f16_r --compute_type f32_r --transposeA T -m $1 -n $2 -k $3 \
       --timing loop -i 1 -j 0 --mapping $w 2>"$out/ncu.log" | grep dram__bytes_read | tail -1 | sed 's/.*,"//; s/"//g; s/,//g')
     "$tuner" traffic --part H200 --tile 256x128x64 --type h --size "$s" --order $w --dim 1 |

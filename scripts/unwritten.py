@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 LIMIT = 300     # seconds of one config
-BY_PARAMETER = 'amd-value', 'amd-dtv', 'amd-divisor'    # rules that are counted for each parameter
+BY_PARAMETER = 'amd-value', 'amd-divisor'    # rules that are counted for each parameter
 PARAMETER = re.compile(r'\b([A-Z]\w+) -?\d')
 
 

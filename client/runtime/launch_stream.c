@@ -2,6 +2,7 @@
  * ContractionSolution.cpp (getSKGrid, predictNumFullTiles, generateSingleCall), whose constants these are. */
 #include "client/runtime/launch_priv.h"
 #include "index/walk.h"
+#include "problem/stream_cut.h"
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
@@ -39,28 +40,14 @@ static uint64_t modelled_grid(const Contraction *p, const LibSolution *s, const 
     return best;
 }
 
-/* Of a kernel that cuts tiles into equal parts: the tiles that are cut, and the parts of each, as the kernel
- * computes them (Walk.stream_part). */
-typedef struct {
-    uint64_t tiles, parts;
-} LevelCut;
-
-static LevelCut level_cut(const Contraction *p, const SizeMapping *m, uint64_t tiles, uint64_t groups)
+/* The cut of a kernel that cuts tiles into equal parts (Walk.stream_part). */
+static StreamCut level_cut(const Contraction *p, const SizeMapping *m, uint64_t tiles, uint64_t groups)
 {
-    const Walk w = {.stream_k = m->stream_k,
-                    .depth_u = m->depth_u,
-                    .stream_part = m->stream_k_part,
-                    .stream_fix = m->stream_k_fix};
-    Expr nodes[128];
-    ExprPool pool;
-    int64_t shared = 0, parts = 1;
-    expr_pool_fixed(&pool, nodes, 128);
-    const WalkStreamWords words =
-        walk_stream_words(&pool, &w, expr_const(&pool, (int64_t)tiles), expr_const(&pool, (int64_t)groups),
-                          expr_const(&pool, p->k), expr_const(&pool, 1));
-    if (pool.failed || !expr_eval(words.shared, NULL, &shared) || !expr_eval(words.parts, NULL, &parts))
-        return (LevelCut){tiles, groups}; /* not known: as if tiles had parts */
-    return (LevelCut){(uint64_t)shared, (uint64_t)parts};
+    const StreamKernel k = {m->stream_k, m->depth_u, m->stream_k_part, m->stream_k_fix};
+    StreamCut cut;
+    if (!stream_cut(&k, (int64_t)tiles, (int64_t)groups, p->k, 1, &cut)) /* as if tiles had parts */
+        cut = (StreamCut){.tiles = (int64_t)tiles, .parts = (int64_t)groups};
+    return cut;
 }
 
 static uint64_t cluster_size(const SizeMapping *m)
@@ -84,8 +71,8 @@ static uint64_t level_grid(const Contraction *p, const SizeMapping *m, const Geo
     const uint64_t cluster = cluster_size(m);
     const uint64_t tiles = g->padded_tiles / cluster, groups = g->cu / cluster;
     if (tiles == 0 || tiles >= groups) return g->cu;
-    const LevelCut cut = level_cut(p, m, tiles, groups);
-    return tiles * (cut.tiles ? cut.parts : 1) * cluster;
+    const StreamCut cut = level_cut(p, m, tiles, groups);
+    return tiles * (cut.tiles ? (uint64_t)cut.parts : 1) * cluster;
 }
 
 uint64_t stream_grid(const Contraction *p, const LibSolution *s, const LaunchHardware *hw, const Geometry *g)

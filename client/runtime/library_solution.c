@@ -224,12 +224,14 @@ static const Field solution_fields[] = {
 };
 #undef AT
 
-/* The order's numbers on this hardware. A host that does not know the words sees hardwarePredicate FalsePred
- * (createlib/library_write.c); here they decide: on hardware whose dies or compute units do not go with them
- * the solution is not used. */
-static void read_order(const Library *lib, LibSolution *s)
+/* Arguments that other hosts do not pass: those see hardwarePredicate FalsePred (createlib/library_write.c).
+ * Of the work-group order the numbers on this hardware decide: where its dies or compute units do not go with
+ * them the solution is not used. */
+static void read_own_arguments(const Library *lib, LibSolution *s)
 {
     const SizeMapping *map = &s->map;
+    if (fused_any(&s->fused) || (map->global_accumulation == GLOBAL_ACC_PARTIALS && map->global_split_u > 1))
+        s->hardware_ok = true;
     if (map->mapping_dim < 0) return;
     Mapping m = {.wgm = map->work_group_mapping,
                  .dies = map->mapping_xcc < 0 ? lib->device.dies : map->mapping_xcc,
@@ -283,7 +285,7 @@ Err solution_read(FileReader *r, const Node *n, LibSolution *s)
     TRY(read_predicates(r, n, s));
     if (c_indices(str_from(s->operation_text)).n > HELPER_INDICES_MAX)
         FAIL(ERR_INPUT, "%s: operation identifier '%s' has too many indices", r->name, s->operation_text);
-    read_order(r->lib, s);
+    read_own_arguments(r->lib, s);
     name_helpers(s);
     return ERR_OK;
 }

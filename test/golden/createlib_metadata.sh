@@ -24,3 +24,8 @@ grep -B2 -A1 -E 'SizeLessThan|StoreOffset|CheckMinK' fewlib/library/TensileLibra
 # a file of no architecture is not packed
 sed '3s/.*/- gfx000/' few/a.yaml >few/old.yaml
 "$C" --metadata-only few fewlib HIP; echo "exit $?"; rm few/a.yaml; "$C" --metadata-only few fewlib HIP; echo "exit $?"
+# parts that the kernel itself adds up: other hosts do not pass its workspace, and are kept away
+mkdir joins; sed 's/GlobalSplitUAlgorithm: .*/GlobalSplitUAlgorithm: MultipleBufferSingleKernel/; /_GlobalAccumulation: /d; /_WorkspaceSizePerElemC/d' \
+  "$L"/arcturus_Cijk_Alik_Bjlk_SB.yaml >joins/a.yaml
+"$C" --metadata-only --library-format yaml joins joinslib HIP; echo "exit $?"
+sed -n 's/.*\(FalsePred\|globalAccumulation: .*\|workspaceSizePerElemC: .*\)/\1/p' joinslib/library/TensileLibrary.yaml | sort | uniq -c

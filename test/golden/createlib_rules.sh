@@ -4,7 +4,7 @@ mkdir logic; awk '
 /^  - 1LDSBuffer/ || /^- - 1LDSBuffer/ { n++ }
 n == 1 { sub("CustomKernelName: .*", "CustomKernelName: by_hand") }
 n == 2 { sub("AtomicAddC: false", "AtomicAddC: true"); sub("AssertBetaValue: false", "AssertBetaValue: 1"); sub("AssertCEqualsD: false", "AssertCEqualsD: true") }
-n == 10 { sub("DirectToVgprB: false", "DirectToVgprB: true") }
+n == 10 { sub("ReplacementKernel: false", "ReplacementKernel: true") }
 n == 4 { sub("PrefetchAcrossPersistent: 0", "PrefetchAcrossPersistent: 1"); sub("PersistentKernel: 0", "PersistentKernel: 1") }
 n == 5 { sub("DirectToLdsA: false", "DirectToLdsA: true") }
 n == 6 { sub("PackBatchDims: 0", "PackBatchDims: 1") }

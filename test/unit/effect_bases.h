@@ -36,6 +36,9 @@ static const Base bases[] = {
     {"gfx90a", SGEMM,
      "{" TILE ", KernelLanguage: Assembly, PersistentKernel: 2, PersistentKernelAlongBatch: true}"},
     {"gfx90a", SGEMM, "{WorkGroup: [8, 8, 4], ThreadTile: [4, 4], DepthU: 32, KernelLanguage: Assembly}"},
+    {"gfx90a", "{DataType: s, Batched: true, TransposeB: true}",
+     "{KernelLanguage: Assembly, ExpandPointerSwap: 1, ScheduleIterAlg: 3, DepthU: 16, VectorWidth: 2, "
+     "VectorWidthB: 2, GlobalReadVectorWidth: 2, MatrixInstruction: [16, 16, 4, 1, 1, 2, 2, 1, 1]}"},
     {"gfx90a", HGEMM, "{" MFMA "}"},
     {"gfx90a", HGEMM_TN, "{" MFMA "}"},
     {"gfx90a", HGEMM_TN, "{" MFMA ", ScheduleIterAlg: 3, TransposeLDS: 1}"},

@@ -286,9 +286,9 @@ static void test_writer_fp16_alt(void **state)
         (void)solution_derive(&d, &s, &v);
         assert_string_equal(rule_name(v.rule), rule_name(cases[i].rule));
         if (!cases[i].writer || v.rule) continue;
-        s.DirectToVgprA = 1, s.NoReject = 1; /* judged all the same */
+        s.ReplacementKernel = 1, s.NoReject = 1; /* judged all the same */
         assert_false(solution_writable(&d, &s, &v));
-        assert_int_equal(v.arg[0], PARAM_DirectToVgprA);
+        assert_int_equal(v.arg[0], PARAM_ReplacementKernel);
     }
 }
 

@@ -23,6 +23,7 @@ typedef struct {
 #define NT "False, TransposeB: True}"
 #define TN "True, TransposeB: False}"
 #define MFMA "KernelLanguage: Assembly, GlobalReadVectorWidth: 4, VectorWidth: 1, MatrixInstruction: "
+#define DTV "KernelLanguage: Assembly, ExpandPointerSwap: 1, ScheduleIterAlg: 3, MatrixInstruction: "
 #define RING "NvRing: 1, StaggerU: 0, PrefetchGlobalRead: 2, "
 
 static const Kernel kernels[] = {
@@ -35,6 +36,12 @@ static const Kernel kernels[] = {
     {"gfx90a", H_TYPE TN, "{" MFMA "[32, 32, 8, 1, 1, 2, 2, 2, 2], DepthU: 32}"},
     {"gfx90a", H_TYPE NT, "{" MFMA "[16, 16, 16, 1, 1, 4, 2, 2, 2], DepthU: 32, SourceSwap: True}"},
     {"gfx90a", S_TYPE NT, "{" MFMA "[4, 4, 1, 16, 4, 2, 2, 2, 1], DepthU: 16, PrefetchGlobalRead: 0}"},
+    {"gfx90a", S_TYPE NN,
+     "{" DTV "[16, 16, 4, 1, 1, 2, 4, 4, 1], DepthU: 16, VectorWidth: 2, PrefetchGlobalRead: 2, "
+     "TransposeLDS: 1, DirectToVgprA: true}"},
+    {"gfx90a", S_TYPE NT,
+     "{" DTV "[16, 16, 4, 1, 1, 2, 2, 1, 1], DepthU: 16, VectorWidth: 2, VectorWidthB: 2, "
+     "DirectToVgprA: true, DirectToVgprB: true}"},
     {"gfx1100", H_TYPE NN,
      "{" MFMA "[16, 16, 16, 1, 1, 2, 2, 2, 2], DepthU: 32, WavefrontSize: 32, StoreVectorWidth: 1}"},
     {"sm_90", S_TYPE TN, "{NvRing: 0, WorkGroup: [16, 16, 1], ThreadTile: [4, 4], DepthU: 16}"},

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "index/walk.h"
+#include "problem/stream_cut.h"
 #include "problem/traffic.h"
 #include "measure/model.h"
 #include "space/space.h"
@@ -228,6 +229,40 @@ static void direction(void **state)
     assert_true(t.binds == MODEL_TERM_launch || t.binds == MODEL_TERM_fill || t.binds == MODEL_TERM_store);
 }
 
+/* Stream-K is predicted from the cut that the kernel and its launch make, and parts that do not run together
+ * wait for each other. */
+static void parts_of_launches(void **state)
+{
+    (void)state;
+    const StreamKernel cuts = {3, 64, 144, 717};
+    ModelKernel plain = kernel, stream, joined;
+    StreamCut cut;
+    ModelTime t;
+    plain.class = MODEL_ENGINE, plain.tile_m = 256, plain.groups = 1, plain.depth = 64, plain.persistent = 1;
+    stream = joined = plain;
+    stream.split_kind = MODEL_SPLIT_STREAM;
+    stream.stream_k = 3, stream.stream_part = 144, stream.stream_fix = 717;
+    /* a rest of 12 tiles: cut into 8 parts at K 8192, not at K 512 */
+    const ModelSize z = size_of(256 * 12, 128 * 12, 8192), shallow = size_of(256 * 12, 128 * 12, 512);
+    assert_true(stream_cut(&cuts, 144, 132, 8192, 1, &cut));
+    assert_int_equal(cut.tiles, 12);
+    assert_int_equal(cut.parts, 8);
+    assert_int_equal(cut.share, 16);
+    assert_true(stream_cut(&cuts, 144, 132, 512, 1, &cut) && cut.tiles == 0);
+    const double whole = seconds_of(&plain, z, NULL), shares = seconds_of(&stream, z, &t);
+    assert_true(shares < 0.75 * whole && shares > 0.5 * whole && t.term[MODEL_TERM_split] > 0);
+    assert_true(seconds_of(&plain, shallow, NULL) == seconds_of(&stream, shallow, &t));
+    assert_true(t.term[MODEL_TERM_split] <= 0);
+    /* shares at any chunk of K read their operands by themselves */
+    stream.stream_k = 1, stream.stream_part = 0;
+    assert_true(seconds_of(&stream, size_of(7168, 3072, 8192), NULL) >
+                1.2 * seconds_of(&plain, size_of(7168, 3072, 8192), NULL));
+    /* four parts a row of 32 or 43 tiles apart: the 172 of the latter do not run at once */
+    joined.split = 4, joined.split_kind = MODEL_SPLIT_JOINED, joined.tile_m = 128;
+    const double together = seconds_of(&joined, size_of(4096, 4096, 4096), NULL);
+    assert_true(seconds_of(&joined, size_of(5504, 4096, 4096), NULL) > 2.5 * together);
+}
+
 /* 10^7 candidates are scored in seconds; at run time a selection is below a microsecond. */
 static void is_fast(void **state)
 {
@@ -255,6 +290,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(footprint_is_the_walks),
                                        cmocka_unit_test(every_family), cmocka_unit_test(direction),
+                                       cmocka_unit_test(parts_of_launches),
                                        cmocka_unit_test(is_fast)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static ModelKernel kernel_draw(void)
 {
     const int32_t class = draw(0, MODEL_CLASSES - 1), split = draw(0, 1) ? 1 : draw(2, 16);
     const bool engine = class == MODEL_ENGINE, host = class == MODEL_HOST;
-    return (ModelKernel){.class = class,
+    ModelKernel k = {.class = class,
                          .tile_m = 8 << draw(0, 5),
                          .tile_n = 8 << draw(0, 5),
                          .depth = 8 << draw(0, 5),
@@ -30,7 +30,7 @@ static ModelKernel kernel_draw(void)
                          .groups = host ? 1 : draw(1, 6),
                          .stages = draw(1, 6),
                          .split = split,
-                         .split_kind = split > 1 ? draw(1, 3) : MODEL_SPLIT_NONE,
+                         .split_kind = split > 1 ? draw(1, 4) : MODEL_SPLIT_NONE,
                          .persistent = engine ? draw(0, 2) : 0,
                          .mapping = draw(-8, 16),
                          .cluster_m = engine ? draw(1, 2) : 1,
@@ -54,6 +54,11 @@ static ModelKernel kernel_draw(void)
                          .rate = (float)draw(64, 8192),
                          .peak = 8192,
                          .local_bytes = (float)draw(16, 2048)};
+    if (host || split > 1 || draw(0, 2)) return k;
+    k.split_kind = MODEL_SPLIT_STREAM, k.persistent = 1;
+    k.stream_k = draw(1, 3);
+    k.stream_part = k.stream_k > 1 ? draw(0, 1) * 144 : 0, k.stream_fix = draw(0, 2000);
+    return k;
 }
 
 static ModelSize size_draw(void)

@@ -6,6 +6,7 @@
  * each group. Shares of tiles that do not begin and end together are at different places of K, so that groups
  * do not find in the cache what others read: on an H200 they took 1.9 times as long. */
 #include "index/walk.h"
+#include "problem/stream_cut.h"
 
 /* Sizes have 32 bits because larger launches are refused. */
 static const Expr *counted(ExprPool *p, const Expr *e) { return expr_within(p, e, 0, UINT32_MAX); }
@@ -80,6 +81,26 @@ WalkStreamWords walk_stream_words(ExprPool *p, const Walk *w, const Expr *tiles,
     words.share = expr_name(p, "share", expr_div(p, all, groups));
     words.longer = expr_name(p, "longer_shares", expr_mod(p, all, groups));
     return words;
+}
+
+bool stream_cut(const StreamKernel *s, int64_t tiles, int64_t groups, int64_t k, int64_t rounds,
+                StreamCut *out)
+{
+    const Walk w = {.stream_k = s->stream_k,
+                    .depth_u = s->depth_u,
+                    .stream_part = s->stream_part,
+                    .stream_fix = s->stream_fix};
+    Expr nodes[128];
+    ExprPool p;
+    *out = (StreamCut){0};
+    if (tiles < 0 || tiles > UINT32_MAX || groups < 1 || groups > UINT32_MAX || k < 0 || k > UINT32_MAX)
+        return false;
+    expr_pool_fixed(&p, nodes, 128);
+    const WalkStreamWords words = walk_stream_words(&p, &w, expr_const(&p, tiles), expr_const(&p, groups),
+                                                    expr_const(&p, k), expr_const(&p, rounds));
+    if (p.failed || (words.parts && !expr_eval(words.parts, NULL, &out->parts))) return false;
+    return expr_eval(words.shared, NULL, &out->tiles) && expr_eval(words.share, NULL, &out->share) &&
+           expr_eval(words.longer, NULL, &out->longer);
 }
 
 const Expr *walk_stream_group(ExprPool *p, const Walk *w, const Expr *group, const Expr *groups)

@@ -6,6 +6,7 @@
 
 #include "kernel/contract.h"
 #include "kernel/fields.h"
+#include "kernel/gpu/maps.h"
 #include "kernel/parse_internal.h"
 #include "kernel/words.h"
 

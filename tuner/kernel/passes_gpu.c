@@ -4,22 +4,32 @@
  * local memory and the multiplications the consumer's, barriers and waits stand between them. Edges: which
  * loads need guards. kernel/gpu/loop.c walks the result.
  */
-#include "kernel/gpu/gpu.h"
+#include "kernel/gpu/loads.h"
+#include "kernel/gpu/maps.h"
 #include "kernel/passes.h"
 
 static Op *barrier(Program *p) { return pass_tile_op(p, OP_BARRIER, -1, -1, -1); }
 
-/* Makes the consumer's ops for one stage: load fragments from local memory, multiply. */
-static Op *consumer(Program *p, const GpuPlan *plan, bool unrolled)
+static const char *const global_ab[] = {"a", "b"}, *const local_ab[] = {"local_a", "local_b"},
+                         *const fetch_ab[] = {"fetch_a", "fetch_b"}, *const reg_ab[] = {"reg_a", "reg_b"};
+
+/* Makes the consumer's ops for one stage: load fragments from local memory, multiply. Fragments that loads
+ * fill without local memory are there, or at the rest of K loaded in each step. */
+static Op *consumer(Program *p, const GpuPlan *plan, bool rest)
 {
-    int acc = program_tile(p, "acc"), a = program_tile(p, "reg_a"), b = program_tile(p, "reg_b");
+    int acc = program_tile(p, "acc"), reg[2];
     const bool swap = plan->matrix.swap; /* the instruction's first operand stands first */
-    Op *const body[] = {pass_tile_op(p, OP_LOAD_TILE, a, program_tile(p, "local_a"), -1),
-                        pass_tile_op(p, OP_LOAD_TILE, b, program_tile(p, "local_b"), -1),
-                        pass_tile_op(p, OP_TILE_MMA, acc, swap ? b : a, swap ? a : b)};
+    Op *body[3] = {NULL};
+    for (int i = 0; i < 2; i++) {
+        const bool direct = plan->op[i].in_registers;
+        const char *from = direct ? global_ab[i] : local_ab[i];
+        reg[i] = program_tile(p, reg_ab[i]);
+        if (!direct || rest) body[i] = pass_tile_op(p, OP_LOAD_TILE, reg[i], program_tile(p, from), -1);
+    }
+    body[2] = pass_tile_op(p, OP_TILE_MMA, acc, reg[swap], reg[!swap]);
     Op *loop = pass_loop(p, LEVEL_LANE, DIM_K, plan->k_step, pass_list(body, 3));
     if (!loop) return NULL;
-    loop->unroll = unrolled ? plan->steps : 1;
+    loop->unroll = rest ? 1 : plan->steps;
     loop->split = plan->lsu;
     loop->role = ROLE_CONSUMER;
     return loop;
@@ -30,13 +40,14 @@ Err gpu_distribute(Program *p)
     const GpuPlan *plan = p->gpu;
     TRY(gpu_tiles(p));
     int a = program_tile(p, "a"), b = program_tile(p, "b");
-    int la = program_tile(p, "local_a"), lb = program_tile(p, "local_b");
+    const int la = program_tile(p, plan->op[0].in_registers ? reg_ab[0] : local_ab[0]);
+    const int lb = program_tile(p, plan->op[1].in_registers ? reg_ab[1] : local_ab[1]);
     Op *const chunk[] = {pass_tile_op(p, OP_LOAD_TILE, la, a, -1),
                          pass_tile_op(p, OP_LOAD_TILE, lb, b, -1),
                          pass_move(p, a, plan->depth_u),
                          pass_move(p, b, plan->depth_u),
                          barrier(p),
-                         consumer(p, plan, true),
+                         consumer(p, plan, false),
                          barrier(p)};
     Op *loop = pass_loop(p, LEVEL_GROUP, DIM_K, plan->depth_u, pass_list(chunk, 7));
     int acc = program_tile(p, "acc");
@@ -75,15 +86,16 @@ static void push_one(OpList *l, OpKind kind, const char *to, const char *from, i
     if (o) o->role = ROLE_PRODUCER, o->set = set, o->slot = slot, o->ahead = ahead;
 }
 
-static const char *const global_ab[] = {"a", "b"}, *const local_ab[] = {"local_a", "local_b"},
-                         *const fetch_ab[] = {"fetch_a", "fetch_b"};
-
-/* Appends the first half of the producer's work: the loads of a chunk of A and B are issued. */
+/* Appends the first half of the producer's work: the loads of a chunk of A and B are issued. slot: how many
+ * chunks it is ahead of the current one. */
 static void push_load(OpList *l, int set, int slot, int ahead)
 {
     for (int i = 0; i < 2; i++) {
         const bool to_local = l->plan->op[i].to_local;
-        push_one(l, OP_LOAD_TILE, to_local ? local_ab[i] : fetch_ab[i], global_ab[i], set,
+        if (l->plan->op[i].in_registers)
+            push_one(l, OP_LOAD_TILE, reg_ab[i], global_ab[i], slot, 0, ahead);
+        else
+            push_one(l, OP_LOAD_TILE, to_local ? local_ab[i] : fetch_ab[i], global_ab[i], set,
                  to_local ? slot : 0, ahead);
     }
     for (int i = 0; i < 2; i++) {
@@ -102,7 +114,8 @@ static void push_barrier(OpList *l, int ahead)
 static void push_registers(OpList *l, int slot, int ahead)
 {
     for (int i = 0; i < 2; i++)
-        if (!l->plan->op[i].to_local) push_one(l, OP_STORE_TILE, local_ab[i], fetch_ab[i], 0, slot, ahead);
+        if (gpu_is_fetched(&l->plan->op[i]))
+            push_one(l, OP_STORE_TILE, local_ab[i], fetch_ab[i], 0, slot, ahead);
 }
 
 static void push_wait(OpList *l, int pending, int ahead)
@@ -117,6 +130,7 @@ static void push_wait(OpList *l, int pending, int ahead)
 static void push_store(OpList *l, int slot, int ahead)
 {
     const bool direct = gpu_any_to_local(l->plan);
+    if (gpu_all_in_registers(l->plan)) return;
     if (l->plan->n_stages == 1 && !direct) push_barrier(l, ahead); /* the only stage may still be read */
     push_registers(l, slot, ahead);
     if (direct)
@@ -129,7 +143,7 @@ static void push_store(OpList *l, int slot, int ahead)
  * the free stage before the loads of the following chunk overwrite it. */
 static bool stores_first(const GpuPlan *plan)
 {
-    return !gpu_any_to_local(plan) && plan->prefetch > plan->n_sets;
+    return !gpu_any_to_local(plan) && !gpu_all_in_registers(plan) && plan->prefetch > plan->n_sets;
 }
 
 /* Of two operands one goes straight to local memory, the other through registers, both two chunks ahead. The
@@ -158,7 +172,7 @@ static Op *main_loop(Program *p, const GpuPlan *plan)
     if (stores_first(plan) || between) push_registers(&l, 1, single ? 1 : 0);
     push_load(&l, plan->prefetch > 0 ? plan->n_sets - 1 : 0, plan->prefetch, single ? plan->prefetch : 0);
     if (plan->prefetch == 0) push_store(&l, 0, 0);
-    push(&l, consumer(p, plan, true));
+    push(&l, consumer(p, plan, false));
     if (stores_first(plan))
         push_barrier(&l, single ? 1 : 0);
     else if (plan->prefetch > 0 && !async)
@@ -172,7 +186,7 @@ static Op *drain_loop(Program *p, const GpuPlan *plan)
     const bool between = stores_between(plan);
     if (gpu_all_to_local(plan) || between) push_wait(&l, 0, 0);
     if (between) push_registers(&l, 1, 1);
-    push(&l, consumer(p, plan, true));
+    push(&l, consumer(p, plan, false));
     if (!gpu_all_to_local(plan) && !between && plan->prefetch > 1) push_store(&l, 1, 1);
     return phase_loop(&l, PHASE_DRAIN);
 }
@@ -181,10 +195,12 @@ static Op *drain_loop(Program *p, const GpuPlan *plan)
 static Op *rest_loop(Program *p, const GpuPlan *plan)
 {
     OpList l = {.p = p, .plan = plan};
-    push_barrier(&l, 0);
-    for (int i = 0; i < 2; i++) push_one(&l, OP_LOAD_TILE, local_ab[i], global_ab[i], 0, 0, 0);
-    push_barrier(&l, 0);
-    push(&l, consumer(p, plan, false));
+    const bool local = !gpu_all_in_registers(plan);
+    if (local) push_barrier(&l, 0);
+    for (int i = 0; i < 2; i++)
+        if (!plan->op[i].in_registers) push_one(&l, OP_LOAD_TILE, local_ab[i], global_ab[i], 0, 0, 0);
+    if (local) push_barrier(&l, 0);
+    push(&l, consumer(p, plan, true));
     return phase_loop(&l, PHASE_REST);
 }
 
@@ -198,7 +214,7 @@ static void push_first(OpList *l)
         if (i > 0 && stores_between(plan)) push_registers(l, i - 1, i - 1);
         push_load(l, any ? 0 : i, i, i);
     }
-    if (plan->prefetch == 0 || all || stores_between(plan)) return;
+    if (plan->prefetch == 0 || all || stores_between(plan) || gpu_all_in_registers(plan)) return;
     if (any) {
         push_store(l, 0, 0);
         return;
@@ -247,7 +263,7 @@ static void mark(const Program *p, Op *list, Phase phase)
 {
     for (Op *o = list; o; o = o->next) {
         o->guards = gpu_guards(p, o, phase);
-        if (o->kind == OP_LOOP) mark(p, o->body, o->phase);
+        if (o->kind == OP_LOOP) mark(p, o->body, o->level == LEVEL_LANE ? phase : o->phase);
     }
 }
 

@@ -3,7 +3,8 @@
  * input. */
 #include "kernel/plan.h"
 
-#include "kernel/gpu/gpu.h"
+#include "kernel/gpu/loads.h"
+#include "kernel/gpu/maps.h"
 #include "space/direct.h"
 #include "space/wgmma.h"
 
@@ -99,6 +100,7 @@ static Err plan_operand(GpuPlan *p, const Solution *s, int i)
                       .pad_block = b ? s->LdsBlockSizePerPadB : s->LdsBlockSizePerPadA,
                       .grouped = b ? s->GlobalReadCoalesceGroupB : s->GlobalReadCoalesceGroupA,
                       .to_local = b ? s->DirectToLdsB : s->DirectToLdsA,
+                      .in_registers = s->EnableMatrixInstruction && (b ? s->DirectToVgprB : s->DirectToVgprA),
                       .shift = 1,
                       .hint = b ? s->NonTemporalB : s->NonTemporalA};
     if (p->indices && p->ring.used) x->tlu = indices_tile_first(p->indices, i);
@@ -113,7 +115,10 @@ static Err plan_operand(GpuPlan *p, const Solution *s, int i)
     }
     TRY(plan_groups(p, x, b ? s->ThreadSeparateGlobalReadB : s->ThreadSeparateGlobalReadA, x->grouped));
     if (p->ring.used) return ERR_OK; /* some threads may have nothing to copy */
-    TRY(gpu_check_loads(p, x, s->FractionalLoad || x->to_local));
+    if (x->in_registers)
+        x->n_waves = x->groups = x->parts = 1;
+    else
+        TRY(gpu_check_loads(p, x, s->FractionalLoad || x->to_local));
     if (x->pad_block > 0) x->pad_block /= gpu_type_bytes(&x->type);
     if (x->pad < 0) x->pad = 0;
     int multiple = i ? s->AssertFree1ElementMultiple : s->AssertFree0ElementMultiple;

@@ -64,15 +64,18 @@ static int32_t groups_of(const GpuPlan *p, const Target *t, int32_t local_bytes)
 
 static void gpu_local(const GpuPlan *p, ModelKernel *k)
 {
-    double bytes = gpu_type_bytes(&p->in), written = (p->mt[0] + p->mt[1]) * bytes, read;
+    double bytes = gpu_type_bytes(&p->in), written = 0, read;
+    for (int i = 0; i < 2; i++) written += p->op[i].in_registers ? 0 : p->mt[i] * bytes;
     if (p->matrix.used && p->groups.used) {
         /* an instruction reads its rows and its columns from shared memory */
         int32_t rows = p->matrix.swap ? p->mt[1] : p->mt[0];
         int32_t columns = p->matrix.swap ? p->matrix.m : p->matrix.n;
         read = (double)rows / WGMMA_ROWS * (WGMMA_ROWS + columns) * bytes;
     } else if (p->matrix.used) {
-        double side = (double)p->matrix.m * p->matrix.blocks[0] * p->matrix.tiles[0] +
-                      (double)p->matrix.n * p->matrix.blocks[1] * p->matrix.tiles[1];
+        const int32_t block[] = {p->matrix.m, p->matrix.n};
+        double side = 0;
+        for (int i = 0; i < 2; i++)
+            if (!p->op[i].in_registers) side += (double)block[i] * p->matrix.blocks[i] * p->matrix.tiles[i];
         read = (double)p->matrix.waves[0] * p->matrix.waves[1] * side * bytes;
     } else {
         /* lanes with the same row or column read the same words, which counts about half */
@@ -116,6 +119,10 @@ static Err gpu_kernel_numbers(const Solution *s, const Target *t, ModelKernel *k
                        .free_a = p.op[0].tlu,
                        .free_b = p.op[1].tlu,
                        .steps = engine ? 1 : p.steps / (p.prefetch_local || p.ring.read_ahead ? 2 : 1)};
+    if (p.walk.stream_k) {
+        k->stream_k = p.walk.stream_k;
+        k->stream_part = p.walk.stream_part, k->stream_fix = p.walk.stream_fix;
+    }
     if (engine) k->groups = least(k->groups, 1);
     if (p.ring.used && !engine && p.ring.blocks > k->groups) k->groups = p.ring.blocks;
     gpu_rate(&p, t, k);
@@ -178,17 +185,21 @@ Err model_kernel(const Solution *s, const Target *t, ModelKernel *out)
     TRY(numbers[t->family](s, t, out));
     out->mapping = mapping_of(s);
     out->split = s->GlobalSplitU > 1 ? s->GlobalSplitU : 1;
+    const bool is_gpu = target_family(t)->is_gpu;
     bool workspace = s->GlobalAccumulation == GACC_MULTIPLE || s->GlobalAccumulation == GACC_SINGLE;
-    if (!target_family(t)->is_gpu) workspace = s->GlobalSplitUAlgorithm == GSUA_MULTIPLE;
+    if (!is_gpu) workspace = s->GlobalSplitUAlgorithm == GSUA_MULTIPLE;
     out->split_kind = out->split == 1 ? MODEL_SPLIT_NONE
                       : workspace     ? MODEL_SPLIT_WORKSPACE
                                       : MODEL_SPLIT_ATOMIC;
     if (s->ClusterK > 1) out->split = s->ClusterK, out->split_kind = MODEL_SPLIT_CLUSTER;
+    const bool joined = s->GlobalAccumulation == GACC_PARTIALS && out->split > 1;
+    if (is_gpu && joined) out->split_kind = MODEL_SPLIT_JOINED;
+    if (is_gpu && s->StreamK) out->split_kind = MODEL_SPLIT_STREAM;
     out->bytes_ab = type_bytes((DataType)pt->DataType);
     out->bytes_d = type_bytes((DataType)pt->DestDataType);
     out->bytes_sum = type_bytes((DataType)pt->ComputeDataType);
     out->use_c = pt->UseBeta;
-    if (target_family(t)->is_gpu) {
+    if (is_gpu) {
         out->pack_a = (s->PackOperands & PACK_A) != 0;
         out->pack_b = (s->PackOperands & PACK_B) != 0;
     }

@@ -1,6 +1,7 @@
 /* The performance model's arithmetic. See model.h. */
 #include "problem/model.h"
 
+#include "problem/stream_cut.h"
 #include "problem/traffic.h"
 
 #include <math.h>
@@ -79,6 +80,7 @@ typedef struct {
     double math_s, local_s, latency_s, l2_s, l2_all_s, dram_s, waits_s;
     double fill_s, store_s; /* of a tile */
     double resident;        /* part of A and B that stays in the L2 cache */
+    bool apart;             /* work-groups are at different places of K, and share no loads */
 } Gpu;
 
 /* Access of fewer than 16 bytes of a lane: the units that compute addresses take 8 bytes of a lane in a clock
@@ -107,7 +109,7 @@ static double element_clocks(const Gpu *g, bool sums)
 static double store_clocks(const Gpu *g)
 {
     const ModelKernel *k = g->k;
-    bool sums = k->split_kind == MODEL_SPLIT_WORKSPACE;
+    bool sums = k->split_kind == MODEL_SPLIT_WORKSPACE || k->split_kind == MODEL_SPLIT_JOINED;
     double element = sums ? k->bytes_sum : k->bytes_d * (k->use_c && g->z->reads_c ? 2.0 : 1.0);
     double bytes = (double)k->tile_m * k->tile_n * element, clocks = bytes / (32 * g->r->store);
     /* sums of a cluster are written to local memory once, and read once */
@@ -194,7 +196,9 @@ static double wave_dram_bytes(const Gpu *g, double groups)
                     &columns);
     double part = g->k->bytes_ab * (double)g->k->depth;
     double m = least(rows * g->k->tile_m, g->z->m), n = least(columns * g->k->tile_n, g->z->n);
-    return (m + n) * part * matrices * least(parts, groups);
+    const double shared = (m + n) * part * matrices * least(parts, groups);
+    if (!g->apart) return shared;
+    return shared + (groups * (g->k->tile_m + g->k->tile_n) * part - shared) * (1 - g->resident);
 }
 
 /* What the waves add up to. */
@@ -252,14 +256,28 @@ static double split_seconds(const ModelKernel *k, const ModelDevice *d, const Mo
                             const ModelSize *z)
 {
     double elements = z->m * z->n * z->batch;
-    if (k->split_kind == MODEL_SPLIT_NONE) return 0;
+    if (k->split_kind == MODEL_SPLIT_NONE || k->split_kind == MODEL_SPLIT_STREAM) return 0;
     /* no launch, but its parts begin together and wait for each other (H200: 0.4 to 1.4 us) */
     if (k->split_kind == MODEL_SPLIT_CLUSTER) return 0.3 * r->split_s;
     if (k->split_kind == MODEL_SPLIT_ATOMIC)
         return r->split_s + elements * k->bytes_d * k->split / (0.25 * d->l2_rate * r->l2);
     double bytes = elements * (k->split * (double)k->bytes_sum + k->bytes_d);
     double rate = bytes < 0.7 * d->l2_bytes ? 0.5 * d->l2_rate * r->l2 : d->dram_rate * r->dram;
-    return r->split_s + bytes / rate;
+    return (k->split_kind == MODEL_SPLIT_JOINED ? 0.3 : 1) * r->split_s + bytes / rate;
+}
+
+/* The time for which parts of a tile wait for those that do not run yet (MultipleBufferSingleKernel by wgmma:
+ * each stores a share of the tile). Parts of a tile are a row of tiles apart; where not all of a row's parts
+ * run at once, a round of work-groups waits WAIT_S for nothing. H200, tiles of 128x64 in 4 and 8 parts: 14 to
+ * 20 us in each round. */
+static double part_waits(const Gpu *g)
+{
+    const double WAIT_S = 17e-6;
+    const ModelKernel *k = g->k;
+    if (k->split_kind != MODEL_SPLIT_JOINED || k->class != MODEL_ENGINE) return 0;
+    const double slots = g->cus * k->groups;
+    const double late = least(1, (g->tiles_m * k->split - slots) / g->tiles_m);
+    return late > 0 ? late * WAIT_S * up(g->groups / slots) : 0;
 }
 
 static double bound(const ModelKernel *k, const ModelDevice *d, const ModelSize *z)
@@ -284,25 +302,76 @@ static void finish(const ModelKernel *k, const ModelDevice *d, const ModelSize *
     out->bound_seconds = bound(k, d, z);
 }
 
+/* Whole rounds of `groups` work-groups, and the rest of them. Returns the number of rounds. */
+static double add_rounds(Waves *sum, const Gpu *g, double groups, double slots)
+{
+    double rest = groups, full = 0;
+    if (groups > slots) {
+        full = down(groups / slots);
+        rest = groups - full * slots;
+        add_waves(sum, g, slots, g->k->groups, true, 1);
+        if (full > 1) add_waves(sum, g, slots, g->k->groups, false, full - 1);
+    }
+    if (rest > 0) add_waves(sum, g, rest, up(rest / g->cus), full == 0, 1);
+    return full + (rest > 0);
+}
+
+/* Seconds of adding up the shares of cut tiles: as much as the kernel that chose the cut weighed it against,
+ * or the sums of a tile that each work-group stores and another one reads. */
+static double shares_seconds(const Gpu *g, const StreamCut *cut)
+{
+    const ModelKernel *k = g->k;
+    const double tile = (double)k->tile_m * k->tile_n;
+    if (k->stream_part) /* in elements of K of a tile */
+        return (double)(cut->parts * k->stream_part + k->stream_fix) / k->depth *
+               overlap((const double[]){g->math_s, g->local_s, g->latency_s}, 3);
+    return (2 * tile * k->bytes_sum / (32 * g->r->store) + g->r->load_clocks) / g->d->clock_hz;
+}
+
+/* Stream-K: tiles that go round whole, then the shares of the others. *split: of adding those up. */
+static double add_stream(Waves *sum, Gpu *g, double slots, double *split)
+{
+    const ModelKernel *k = g->k;
+    const double cluster = (double)k->cluster_m * k->cluster_n;
+    const StreamKernel kernel = {k->stream_k, k->depth, k->stream_part, k->stream_fix};
+    StreamCut cut;
+    *split = 0;
+    if (!stream_cut(&kernel, (int64_t)(g->groups / cluster), (int64_t)most(1, down(slots / cluster)),
+                    (int64_t)g->z->k, k->stream_part ? 1 : 0, &cut) || cut.tiles == 0)
+        return add_rounds(sum, g, g->groups, slots);
+    const double whole = g->groups - (double)cut.tiles * cluster, chunks = g->chunks;
+    const double shares =
+        cut.parts ? (double)(cut.tiles * cut.parts) * cluster : least(slots, g->groups * chunks);
+    const double rounds = whole > 0 ? add_rounds(sum, g, whole, slots) : 0;
+    g->chunks = (double)cut.share + (cut.longer > 0);
+    g->apart = cut.parts == 0; /* shares begin anywhere: on an H200 they took 1.9 times as long */
+    const double each = up(shares / g->cus);
+    add_waves(sum, g, shares, each, rounds == 0, 1);
+    /* a share of more than a tile stores several */
+    sum->seconds += down((double)cut.share / most(chunks, 1)) * (g->store_s * each + group_seconds(g));
+    g->apart = false;
+    if (cut.parts > 1 || g->chunks < chunks) *split = shares_seconds(g, &cut);
+    g->chunks = chunks;
+    return rounds + 1;
+}
+
 static double gpu_time(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, const ModelSize *z,
                        ModelTime *out)
 {
     Gpu g;
     gpu_init(&g, k, d, r, z);
-    double slots = g.cus * k->groups, rest = g.groups, full = 0;
+    const double slots = g.cus * k->groups;
+    double shares = 0, rounds;
     Waves sum;
     sum.seconds = sum.math = 0;
     sum.detailed = out != NULL;
     if (out) sum = (Waves){.detailed = true};
-    if (g.groups > slots) {
-        full = down(g.groups / slots);
-        rest = g.groups - full * slots;
-        add_waves(&sum, &g, slots, k->groups, true, 1);
-        if (full > 1) add_waves(&sum, &g, slots, k->groups, false, full - 1);
-    }
-    if (rest > 0) add_waves(&sum, &g, rest, up(rest / g.cus), full == 0, 1);
+    if (k->split_kind == MODEL_SPLIT_STREAM)
+        rounds = add_stream(&sum, &g, slots, &shares);
+    else
+        rounds = add_rounds(&sum, &g, g.groups, slots);
     double busy = sum.seconds > 0 ? sum.math * r->math / sum.seconds : 0;
-    double split = split_seconds(k, d, r, z);
+    double split = shares + split_seconds(k, d, r, z) + part_waits(&g);
     double copy = copy_seconds(k, d, r, z);
     double seconds = sum.seconds * (1 + r->power * least(busy, 1)) + copy + split + r->launch_s;
     if (!out) return seconds;
@@ -311,8 +380,9 @@ static double gpu_time(const ModelKernel *k, const ModelDevice *d, const ModelRa
     sum.term[MODEL_TERM_launch] = r->launch_s;
     finish(k, d, z, &sum, seconds, out);
     out->tiles = g.groups;
-    out->waves = full + (rest > 0);
-    out->last_fill = rest > 0 ? rest / slots : 1;
+    out->waves = rounds;
+    const double rest = g.groups - down(g.groups / slots) * slots;
+    out->last_fill = rest > 0 && shares <= 0 ? rest / slots : 1;
     out->edge_waste = 1 - z->m * z->n / (g.tiles_m * k->tile_m * g.tiles_n * k->tile_n);
     return seconds;
 }
@@ -388,7 +458,7 @@ bool model_kernel_ok(const ModelKernel *k)
     bool host = k->class == MODEL_HOST;
     int32_t least_unit = host ? 1 : 0;
     return k->class >= 0 && k->class < MODEL_CLASSES && k->split_kind >= 0 &&
-           k->split_kind <= MODEL_SPLIT_CLUSTER && k->steps >= 0 && k->steps <= 1 << 24 &&
+           k->split_kind <= MODEL_SPLIT_STREAM && k->steps >= 0 && k->steps <= 1 << 24 &&
            k->unit_m >= least_unit && k->unit_n >= least_unit && k->block_m >= least_unit &&
            k->block_n >= least_unit && within((double)k->rate, 1e-3, 1e9) &&
            within((double)k->peak, 1e-3, 1e9) && within((double)k->local_bytes, 0, 1e9);

@@ -28,9 +28,17 @@ typedef enum {
     MODEL_CLASSES
 } ModelClass;
 
-/* How parts of K are added up: those of GlobalSplitU by atomic operations or in a workspace, those of
- * ClusterK in the local memory of a cluster. */
-typedef enum { MODEL_SPLIT_NONE, MODEL_SPLIT_ATOMIC, MODEL_SPLIT_WORKSPACE, MODEL_SPLIT_CLUSTER } ModelSplit;
+/* How parts of K are added up: those of GlobalSplitU by atomic operations, by a second launch that reads a
+ * workspace, or by the kernel itself (MultipleBufferSingleKernel); those of ClusterK in the local memory of a
+ * cluster; those of stream-K, which cuts tiles of a launch, by the kernel itself. */
+typedef enum {
+    MODEL_SPLIT_NONE,
+    MODEL_SPLIT_ATOMIC,
+    MODEL_SPLIT_WORKSPACE,
+    MODEL_SPLIT_CLUSTER,
+    MODEL_SPLIT_JOINED,
+    MODEL_SPLIT_STREAM
+} ModelSplit;
 
 /* Numbers of a kernel that do not depend on the size. All members are 4 bytes, so that files hold it as one
  * list (MODEL_KERNEL_NUMBERS). */
@@ -48,8 +56,15 @@ typedef struct {
     int32_t load_a, load_b, store;        /* bytes of one access to global memory */
     int32_t free_a, free_b;               /* M of A, N of B is contiguous in memory, else K */
     int32_t steps;                        /* dependent steps of the main loop in one chunk of `depth` */
-    int32_t unit_m, unit_n;               /* host: register tile */
-    int32_t block_m, block_n;             /* host: blocks, which are packed as a whole */
+    union {
+        struct {
+            int32_t unit_m, unit_n;   /* host: register tile */
+            int32_t block_m, block_n; /* host: blocks, which are packed as a whole */
+        };
+        struct { /* GPU, MODEL_SPLIT_STREAM: as in StreamKernel (problem/stream_cut.h) */
+            int32_t stream_k, stream_part, stream_fix, stream_unused;
+        };
+    };
     int32_t pack_a, pack_b; /* host: the operand is packed; GPU: a kernel copies it before (PackOperands) */
     int32_t use_c;          /* D = alpha A B + beta C: C may be read */
     float rate;        /* floating-point operations of a compute unit in a clock; host: that the register tile

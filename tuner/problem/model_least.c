@@ -22,6 +22,7 @@
     L(more_s)  /* of a whole round, divided by the work-groups of a compute unit */                          \
     L(end_s)   /* of first loads and stores of a whole round, without those that overlap */                  \
     L(last_s)  /* the same of the last round */                                                              \
+    L(rest)    /* part of the time of its chunks that the last round takes at least: 0 with stream-K */      \
     L(fixed_s) /* launches, first loads, last stores */                                                      \
     L(sum_s)   /* of an element of D, of adding up parts of K */
 
@@ -61,7 +62,7 @@ static void least_of_host(ModelLeast *l, size_t i, const ModelKernel *k, const M
 {
     const double unit = 2.0 * k->unit_m * k->unit_n;
     l->per_m[i] = 1 / (float)k->unit_m, l->per_n[i] = 1 / (float)k->unit_n;
-    l->each[i] = l->per_k[i] = l->slots[i] = l->per_slot[i] = l->per_cu[i] = 1;
+    l->each[i] = l->per_k[i] = l->slots[i] = l->per_slot[i] = l->per_cu[i] = l->rest[i] = 1;
     l->round_s[i] = (float)(unit / ((double)k->rate * r->math * d->clock_hz * d->n_cu));
     l->one_s[i] = l->more_s[i] = l->end_s[i] = l->last_s[i] = l->sum_s[i] = 0;
     l->fixed_s[i] = (float)r->launch_s;
@@ -84,7 +85,8 @@ void model_least_set(ModelLeast *l, size_t i, const ModelKernel *k, const ModelD
     double wait = r->chunk_clocks + k->steps * r->step_clocks;
     if (k->stages > 1) wait = most(wait, r->load_clocks / (k->stages - 1));
     wait *= s;
-    const double out = k->split_kind == MODEL_SPLIT_WORKSPACE ? k->bytes_sum : k->bytes_d;
+    const bool workspace = k->split_kind == MODEL_SPLIT_WORKSPACE || k->split_kind == MODEL_SPLIT_JOINED;
+    const double out = workspace ? k->bytes_sum : k->bytes_d;
     double store = (double)k->tile_m * k->tile_n * out / (32 * r->store) * s;
     if (k->split_kind == MODEL_SPLIT_CLUSTER) store /= k->split;
     l->per_m[i] = (float)(1.0 / k->tile_m / k->cluster_m),
@@ -105,7 +107,8 @@ void model_least_set(ModelLeast *l, size_t i, const ModelKernel *k, const ModelD
     l->sum_s[i] = 0;
     if (k->split_kind == MODEL_SPLIT_ATOMIC)
         l->sum_s[i] = (float)(k->bytes_d * (double)k->split / (0.25 * d->l2_rate * r->l2));
-    if (k->split_kind == MODEL_SPLIT_WORKSPACE)
+    l->rest[i] = k->split_kind == MODEL_SPLIT_STREAM ? 0 : 1;
+    if (workspace)
         l->sum_s[i] = (float)((k->split * (double)k->bytes_sum + k->bytes_d) /
                               most(0.5 * d->l2_rate * r->l2, d->dram_rate * r->dram));
 }
@@ -137,7 +140,8 @@ void model_least_seconds(const ModelLeast *l, size_t n, const ModelSize *z, floa
         const Vec4 chunks = up(kk * LIST(per_k)), full = down(groups * LIST(per_slot));
         const Vec4 rest = groups - full * LIST(slots), on_cu = up(rest * LIST(per_cu)) * LIST(more_s);
         const Vec4 last = vec4_pick(on_cu > LIST(one_s), on_cu, LIST(one_s));
-        const Vec4 part = vec4_pick(rest > 0.5F, chunks * last + LIST(last_s), vec4_of(0));
+        const Vec4 in_rest = chunks * last * LIST(rest) + LIST(last_s);
+        const Vec4 part = vec4_pick(rest > 0.5F, in_rest, vec4_of(0));
         const Vec4 whole = full * (chunks * LIST(round_s) + LIST(end_s));
         vec4_store(&out[i], whole + part + LIST(fixed_s) + elements * LIST(sum_s));
     }

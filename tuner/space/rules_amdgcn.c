@@ -31,6 +31,23 @@ static bool check_to_local(Derive *d, int t)
     return true;
 }
 
+/* DirectToVgpr: the rest of its rules is Tensile's (derive_direct.c). The fragments of a chunk of K, and of
+ * each that is loaded ahead, are in registers as a whole. */
+static bool check_to_registers(Derive *d, int t)
+{
+    const Solution *s = d->s;
+    const int32_t id = t ? PARAM_DirectToVgprB : PARAM_DirectToVgprA, sets = s->PrefetchGlobalRead + 1;
+    if (!AB(s, DirectToVgpr, t) || !s->EnableMatrixInstruction) return true;
+    if (d->f->contraction || s->PackBatchDims) REJECT(d, AMD_DTV, id);
+    const int64_t lsu = s->LocalSplitU > 1 ? s->LocalSplitU : 1;
+    const int64_t lane = (int64_t)s->MIWaveTile.v[t] * s->DepthU / lsu * s->MIInputPerThread / s->MatrixInstK;
+    const int64_t n = lane * d->f->bpe / 4 * sets; /* elements of a chunk */
+    const int64_t sum = d->f->compute_bpe < 4 ? 1 : d->f->compute_bpe / 4;
+    const int64_t sums = s->NumElementsPerThread * sum;
+    if (n + sums > d->f->target->n_vector_regs) REJECT(d, AMD_DTV_REGISTERS, id, n, sets, n + sums);
+    return true;
+}
+
 /* Kernels use Fp16AltImpl of the problem type, predicates that of the solution: they must agree. There must
  * be a bf16 matrix instruction of the same shape. */
 static bool check_fp16_alt(Derive *d)
@@ -56,7 +73,8 @@ static bool check_writer(Derive *d)
     if (d->f->compute == TYPE_D && activation_has_exp(d->f->fused.activation)) REJECT(d, FUSED_DOUBLE);
     if (d->s->CustomKernelName.n) REJECT(d, CUSTOM_KERNEL);
     if (!check_only(d, ONLY_AMD)) return false;
-    if (!check_to_local(d, 0) || !check_to_local(d, 1)) return false;
+    for (int t = 0; t < 2; t++)
+        if (!check_to_local(d, t) || !check_to_registers(d, t)) return false;
     return check_fp16_alt(d) && check_separate(d, 0) && check_separate(d, 1);
 }
 

@@ -89,7 +89,6 @@ static bool check_values(Derive *d)
     Solution *s = d->s;
     if (!check_only(d, ONLY_RING)) return false;
     if (!s->PersistentKernel) s->PrefetchAcrossPersistent = 0;
-    if (s->PrefetchAcrossPersistent && gathers(d)) REJECT(d, NV_GATHER_ACROSS);
     if (s->PrefetchGlobalRead < 1 || s->PrefetchGlobalRead > 7)
         STOP(d, NV_VALUE, PARAM_PrefetchGlobalRead, s->PrefetchGlobalRead);
     if ((d->packed0 || d->packed1) && !gathers(d)) REJECT(d, NV_FORM);
@@ -285,7 +284,8 @@ static bool check_local(Derive *d)
         if (!find_copies(d, t) || !check_shift(d, t)) return false;
         stage[t] = tile_bytes(d, t);
     }
-    const bool fills = s->PrefetchAcrossPersistent && f->bpe * s->GlobalLoadVectorWidthA >= 4;
+    const bool copies = gathers(d) || f->bpe * s->GlobalLoadVectorWidthA >= 4;
+    const bool fills = s->PrefetchAcrossPersistent && copies;
     int64_t stages = (stage[0] + stage[1]) * (s->PrefetchGlobalRead + 1);
     if (gathers(d)) {
         const int pads = max32(f->pt->ZeroPadA.n, f->pt->ZeroPadB.n);

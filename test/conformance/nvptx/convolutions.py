@@ -34,6 +34,8 @@ BYTES = {**RING, 'MatrixInstruction': [16, 8, 32, 1, 1, 2, 4, 2, 2], 'DepthU': 6
 XF32 = {**RING, 'MatrixInstruction': [16, 8, 8, 1, 1, 2, 4, 2, 2], 'DepthU': 16, 'GlobalReadVectorWidth': -1, 'NvRoundXF32': 0}
 RINGS = [('S', RING), ('HHS', MMA), ('S', {**RING, 'WorkGroup': [8, 8, 2], 'DepthU': 16, 'PrefetchGlobalRead': 3, 'StaggerU': 4}),
          ('BBS', {**MMA, 'GlobalReadVectorWidth': -1, 'PrefetchGlobalRead': 1})]
+# Work-groups of several tiles, which fill the stages of the next one while results are stored; with parts of K, too.
+ACROSS = {'PersistentKernel': 1, 'PrefetchAcrossPersistent': 1}
 KERNELS = {'ring': RINGS, 'sm_90': [('S', GPU), ('S', SMALL), ('HHS', GPU), ('I8II', GPU)],
            'x86-64-v3': [('S', HOST), ('S', {**HOST, 'DepthU': 64, 'WorkGroup': [8, 4, 1]}), ('HHS', HOST), ('BBS', {**HOST, 'DepthU': 8})]}
 
@@ -88,6 +90,8 @@ def given(name, short):
         kind, solution = KERNELS[name][i % 4]
         if short and name == 'ring' and direction == 'weights':
             solution = {**solution, **conv.PARTS[0]}
+        if short and name == 'ring' and direction == 'data':
+            solution = {**solution, **ACROSS, 'PersistentKernelAlongBatch': True}
         out.append(conv.case(arch, kind, solution, direction, image, len(out), **more))
     for d, direction in enumerate(convolve.DIRECTIONS):
         for f, image in enumerate(convolve.IMAGES):
@@ -116,6 +120,10 @@ def given(name, short):
             for more in parts, {**parts, 'StaggerU': 4, 'PackBatchDims': 1}:
                 out.append(conv.case(arch, kind, {**solution, **more}, direction, convolve.IMAGES[(d + i) % 4], len(out), packs=False,
                                      groups='PackBatchDims' not in more and (d + i) % 3 == 0))
+        for i, parts in enumerate([{}, *conv.PARTS[:3]] if name == 'ring' and not short else []):
+            kind, solution = RINGS[(d + i) % 4]
+            own = {**solution, **ACROSS, **parts, 'PersistentKernelAlongBatch': not parts}
+            out.append(conv.case(arch, kind, own, direction, convolve.IMAGES[(d + i) % 4], len(out), packs=False, groups=i % 2 == 1))
         if not short:
             add(d, direction, 'NHWC', filters='CYXK')
             add(d + 1, direction, 'NCHW', filters='KYXC')

@@ -61,10 +61,27 @@ bool amdgcn_finish(const GpuPlan *p, Buf *out);
 
 /* ---- matrix.c ---- */
 
+/* A place in an operand's tile. */
+typedef struct {
+    const Expr *free, *k;
+} AmdgcnPlace;
+
 /* On processors with one file of 512 vector and accumulation registers: does a kernel of amdgcn_matrix need
  * about half of it? The compiler then keeps accumulators in one half and inserts no copies between the
  * halves. */
 bool matrix_fits_half(const GpuPlan *p);
+
+/* The loads that fill the fragments of operand i (GpuOperand.in_registers): for each step of a chunk,
+ * `vectors` times `runs`, the latter fastest, each for one @Run of the operand's fragments. */
+typedef struct {
+    int vectors, runs;
+    int tiles, elements; /* of each load: interleaved tiles, elements of K */
+} AmdgcnFragments;
+AmdgcnFragments amdgcn_fragments(const GpuPlan *p, int i);
+/* The element that this thread loads first, and its distance in vector v, run r of a step. */
+AmdgcnPlace amdgcn_fragment_first(ExprPool *pool, const GpuPlan *p, int i);
+AmdgcnPlace amdgcn_fragment(ExprPool *pool, const GpuPlan *p, int i, const Expr *step, const Expr *v,
+                            const Expr *r);
 
 /* The types of an instruction and the instruction as functions of a text: @Op of a lane's part of an operand,
  * @AccV of its accumulators, @AccV @inst(@Op first, @Op second, @AccV). */

@@ -9,11 +9,14 @@
  * Where the free dimension is contiguous in memory and K in local memory (types below 4 bytes,
  * UnrollMajorLDS), a thread loads consecutive lines of K, transposes them in registers, and writes runs of
  * `run` elements of K.
+ * BufferLoad False, in kernels with DirectToVgpr: the same loads through pointers. Lines are clamped then, so
+ * that all that is read is inside the operand.
  * DirectToLds: loads write local memory themselves, the lanes of a wave one behind the other. The layout of
  * local memory follows from that (amdgcn_layout_to_local); edges are handled as above. These loads are inline
  * assembly: where the compiler makes them, it waits for all of them before each read of local memory.
  */
 #include "kernel/amdgcn/buffer.h"
+#include "kernel/gpu/loads.h"
 
 /* Limits of the registers of a load, and of a transposed run of K. */
 enum { LOAD_WORDS = 16, RUN_WORDS = 16 };
@@ -23,10 +26,17 @@ static Loads loads_of(const GpuPlan *p, int i)
     const GpuOperand *x = &p->op[i];
     Loads l = {.x = x, .i = i, .bytes = gpu_type_bytes(&x->type) / x->parts, .n = x->nlc * x->nlp};
     l.words = (x->width * l.bytes + 3) / 4;
+    l.limited = !x->tlu && (p->target->isa[0] >= 10 || !p->buffer_load);
+    if (x->in_registers) {
+        const AmdgcnFragments f = amdgcn_fragments(p, i);
+        l.n = p->steps * f.vectors * f.runs;
+        l.lanes = l.run = 1;
+        l.n_offsets = x->tlu || l.limited ? f.vectors : 1;
+        return l;
+    }
     l.transpose = x->tlu && x->k_major;
     l.lsp = (x->tlu ? p->depth_u : x->tile) / x->nlp;
     l.lanes = x->lanes * x->parts, l.run = x->run;
-    l.limited = !x->tlu && p->target->isa[0] >= 10;
     l.n_offsets = x->tlu ? x->nlc : l.limited ? x->nlp : 1;
     return l;
 }
@@ -47,6 +57,10 @@ void amdgcn_deal_loads(GpuPlan *p, int i)
 /* Returns the first element of load 0 of a thread. */
 static GpuPlace thread_place(ExprPool *pool, const GpuPlan *p, const Loads *l)
 {
+    if (l->x->in_registers) {
+        const AmdgcnPlace at = amdgcn_fragment_first(pool, p, l->i);
+        return l->x->tlu ? (GpuPlace){at.free, at.k} : (GpuPlace){at.k, at.free};
+    }
     const Expr *tid = gpu_load_thread(pool, p, l->x);
     const Expr *behind = expr_mul_i(pool, expr_div_i(pool, tid, l->lanes * l->lsp), l->lanes);
     const Expr *vector = expr_add(pool, expr_mod_i(pool, tid, l->lanes), behind);
@@ -126,11 +140,14 @@ static void state(const GpuPlan *p, const Loads loads[2], Stmts *s)
 {
     static const char *const type[] = {"@CopyA", "@CopyB"}, *const name[] = {"a", "b"};
     stmt_file(s, "amdgcn/buffer_copy.hip");
+    stmt_file(s, p->buffer_load ? "amdgcn/buffer_load_from.hip" : "amdgcn/pointer_load_from.hip");
+    stmt_file(s, "amdgcn/buffer_copy_rest.hip");
     for (int i = 0; i < 2; i++) {
         const Loads *l = &loads[i];
         const GpuOperand *x = l->x;
         const char *of = stmts_name(s, "@CopyOf<%d, %d, %d, %d, %d, %d, %d, %d>", x->tlu, l->bytes, x->width,
-                                    l->n, l->n_offsets, (x->tlu ? p->depth_u : x->tile) * x->parts, p->n_sets,
+                                    l->n, l->n_offsets, (x->tlu ? p->depth_u : x->tile) * x->parts,
+                                    gpu_sets(p, x),
                                     amdgcn_policy(p, x->hint));
         stmt_typedef(s, of, type[i], NULL);
     }
@@ -149,7 +166,7 @@ static void init_operand(const GpuPlan *p, const Loads *l, Stmts *s)
     buffer_start(s, p, l, first);
     stmt_set(s, value_field(s, operand(l, s), "along"), value_expr(s, first.along));
     stmt_set(s, value_field(s, operand(l, s), "across"), value_expr(s, first.across));
-    if (!l->exchanged) {
+    if (!l->exchanged && !x->in_registers) {
         const Expr *at = expr_add_i(&s->pool, lds_at(&s->pool, l, first, 0, 0), x->lds_offset);
         const Value *lds = value_expr(s, at);
         if (x->to_local) lds = value_call(s, "@uniform", lds); /* lane 0's */
@@ -347,7 +364,7 @@ static void store(const GpuPlan *p, const Loads loads[2], Stmts *s)
     stmt_function(s, (Function){.name = "@copy_store",
                                 STMT_PARAMS({"@Copy &", "c"}, {"int", "set"}, {"char *", "stage"})});
     for (int i = 0; i < 2; i++)
-        if (!p->op[i].to_local) store_operand(p, &loads[i], s);
+        if (gpu_is_fetched(&p->op[i])) store_operand(p, &loads[i], s);
     stmt_end(s);
 }
 
@@ -364,11 +381,12 @@ static const Value *descriptor(const Loads *l, Stmts *s)
 static void load_registers(const GpuPlan *p, const Loads *l, Stmts *s)
 {
     stmt_block(s);
-    const Value *d = descriptor(l, s);
+    const Value *d = p->buffer_load ? descriptor(l, s) : value_field(s, operand(l, s), "base");
     const Expr *j = stmt_unrolled(s, "j", GPU_I, l->n);
     const LoadOffset at = buffer_load_offset(p, l, s, j);
     const Value *sets = value_field(s, operand(l, s), "data");
-    const Value *data = value_at(s, value_at(s, sets, expr_var(&s->pool, "set", 0, 0, 1)), j);
+    const Expr *set = expr_var(&s->pool, l->x->in_registers ? "ahead" : "set", 0, 0, gpu_sets(p, l->x) - 1);
+    const Value *data = value_at(s, value_at(s, sets, set), j);
     const Value *vector =
         value_op(s, VALUE_ADD, value_cast(s, "int", at.vector), value_expr(s, at.immediate));
     stmt_call(s, l->i ? "@copy_load_from<@CopyB, 0>" : "@copy_load_from<@CopyA, 0>", d, data, vector,
@@ -402,8 +420,10 @@ static void load_to_local(const GpuPlan *p, const Loads *l, Stmts *s)
 /* Prints @copy_load. */
 static void load(const GpuPlan *p, const Loads loads[2], Stmts *s)
 {
-    stmt_function(s, (Function){.name = "@copy_load",
-                                STMT_PARAMS({"@Copy &", "c"}, {"int", "set"}, {"char *", "stage"})});
+    static const StmtParam params[] = {
+        {"@Copy &", "c"}, {"int", "set"}, {"char *", "stage"}, {"int", "ahead"}};
+    stmt_function(
+        s, (Function){.name = "@copy_load", .param = params, .n_params = gpu_any_in_registers(p) ? 4 : 3});
     for (int i = 0; i < 2; i++) {
         if (p->op[i].to_local)
             load_to_local(p, &loads[i], s);
@@ -430,7 +450,8 @@ static void loads_to_local(const GpuPlan *p, const Loads loads[2], Stmts *s)
  * needed. */
 static Err buffer_plan(GpuPlan *p)
 {
-    for (int i = 0; i < 2; i++) amdgcn_deal_loads(p, i);
+    for (int i = 0; i < 2; i++)
+        if (!p->op[i].in_registers) amdgcn_deal_loads(p, i);
     if (p->prefetch == 2 && p->n_stages == 2) p->n_sets = 1;
     return ERR_OK;
 }
@@ -499,18 +520,33 @@ static Err buffer_check(const GpuPlan *p)
     return ERR_OK;
 }
 
+/* Prints the function that moves the register sets of operands whose loads are fragments, or of others. */
+static void shift(const GpuPlan *p, const char *name, bool of_fragments, Stmts *s)
+{
+    stmt_function(s, (Function){.name = name, STMT_PARAMS({"@Copy &", "c"})});
+    for (int i = 0; i < 2; i++)
+        if (p->op[i].in_registers == of_fragments)
+            stmt_call(s, "@copy_shift_sets", value_named(s, "c.%c", p->op[i].name));
+    stmt_end(s);
+}
+
 static void make(const GpuPlan *p, Stmts *s)
 {
     Loads l[2] = {loads_of(p, 0), loads_of(p, 1)};
-    for (int i = 0; i < 2; i++) compare_addresses(p, &l[i]);
+    for (int i = 0; i < 2; i++)
+        if (!p->op[i].in_registers) compare_addresses(p, &l[i]);
     if (gpu_any_to_local(p)) stmt_file(s, "amdgcn/buffer_to_local.hip");
     state(p, l, s);
     init(p, l, s);
     store(p, l, s);
     stmt_file(s, "amdgcn/buffer_move.hip");
     load(p, l, s);
-    if (p->n_sets > 1) stmt_file(s, "amdgcn/buffer_shift.hip");
+    const bool turns = gpu_any_in_registers(p) && p->prefetch > 0;
+    if (p->n_sets > 1 || turns) stmt_file(s, "amdgcn/buffer_shift.hip");
+    if (p->n_sets > 1) shift(p, "@copy_shift", false, s);
+    if (turns) shift(p, "@copy_turn", true, s);
     stmt_file(s, "amdgcn/buffer_slow.hip");
+    if (gpu_any_in_registers(p)) amdgcn_fragment_functions(p, s);
     if (gpu_any_to_local(p)) loads_to_local(p, l, s);
     stmt_file(s, gpu_any_to_local(p) ? "amdgcn/buffer_arrived_to_local.hip" : "amdgcn/buffer_arrived.hip");
 }
@@ -523,6 +559,7 @@ static void buffer_emit(const GpuPlan *p, Buf *out)
 
 const GpuCopy amdgcn_buffer = {.name = "buffer",
                                .direct = true,
+                               .to_registers = true,
                                .in_runs = true,
                                .plan = buffer_plan,
                                .check = buffer_check,

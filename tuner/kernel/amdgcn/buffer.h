@@ -37,4 +37,9 @@ typedef struct {
 } LoadOffset;
 LoadOffset buffer_load_offset(const GpuPlan *p, const Loads *l, Stmts *s, const Expr *j);
 
+/* ---- fragments.c ---- */
+
+/* Prints @frag_take and @frag_rest of the operands with in_registers. */
+void amdgcn_fragment_functions(const GpuPlan *p, Stmts *s);
+
 #endif

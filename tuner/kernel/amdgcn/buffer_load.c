@@ -85,13 +85,14 @@ static void set_offsets(Stmts *s, const GpuPlan *p, const Loads *l, const Sizes 
     const GpuOperand *x = l->x;
     const Expr *i = stmt_unrolled(s, "i", GPU_I, l->n_offsets);
     GpuPlace at = first;
+    const Expr *zero = expr_const(pool, 0), *apart = expr_mul_i(pool, i, x->tlu ? x->lsc * x->parts : l->lsp);
+    if (x->in_registers) apart = amdgcn_fragment(pool, p, l->i, zero, i, zero).free;
     if (x->tlu) {
-        const Expr *free =
-            expr_add(pool, z->row0, expr_add(pool, at.along, expr_mul_i(pool, i, x->lsc * x->parts)));
+        const Expr *free = expr_add(pool, z->row0, expr_add(pool, at.along, apart));
         at.along = expr_sub(pool, expr_op(pool, EXPR_MIN, stmt_let(s, "free", free), last), from);
         at.along = narrow(pool, at.along);
     } else if (l->limited) {
-        const Expr *free = stmt_let(s, "free", expr_add(pool, at.across, expr_mul_i(pool, i, l->lsp)));
+        const Expr *free = stmt_let(s, "free", expr_add(pool, at.across, apart));
         at.across = expr_op(pool, EXPR_MIN, free, last);
     }
     stmt_set(s, value_at(s, value_field(s, operand(l, s), "off"), i), value_expr(s, offset(s, p, l, at)));
@@ -106,10 +107,27 @@ void buffer_start(Stmts *s, const GpuPlan *p, const Loads *l, GpuPlace first)
     set_offsets(s, p, l, &z, first, from, last);
 }
 
+/* The same of a load of fragments: load r of vector v of a step. */
+static LoadOffset fragment_offset(const GpuPlan *p, const Loads *l, Stmts *s, const Expr *j)
+{
+    ExprPool *pool = &s->pool;
+    const bool tlu = l->x->tlu;
+    const AmdgcnFragments f = amdgcn_fragments(p, l->i);
+    const Expr *zero = expr_const(pool, 0);
+    const Expr *r = expr_mod_i(pool, j, f.runs), *q = expr_div_i(pool, j, f.runs);
+    const Expr *v = expr_mod_i(pool, q, f.vectors), *step = expr_div_i(pool, q, f.vectors);
+    const AmdgcnPlace apart = amdgcn_fragment(pool, p, l->i, step, v, r);
+    const Expr *line = tlu ? apart.k : l->limited ? zero : apart.free;
+    return (LoadOffset){
+        value_at(s, value_field(s, operand(l, s), "off"), tlu || l->limited ? v : zero),
+        offset(s, p, l, (GpuPlace){zero, line}), offset(s, p, l, (GpuPlace){tlu ? zero : apart.k, zero})};
+}
+
 LoadOffset buffer_load_offset(const GpuPlan *p, const Loads *l, Stmts *s, const Expr *j)
 {
     ExprPool *pool = &s->pool;
     const GpuOperand *x = l->x;
+    if (x->in_registers) return fragment_offset(p, l, s, j);
     const Expr *zero = expr_const(pool, 0), *column = expr_mod_i(pool, j, x->nlc),
                *q = expr_div_i(pool, j, x->nlc);
     const Expr *runs = expr_mul_i(pool, expr_div_i(pool, q, l->run), l->run * l->lsp);

@@ -1,6 +1,7 @@
 /* The HIP C++ dialect of GPU kernels (GpuDialect, kernel/gpu/gpu.h), and the choice of a kernel's modules. */
 #include "kernel/amdgcn/amdgcn.h"
 #include "kernel/gpu/gather.h"
+#include "kernel/gpu/loads.h"
 #include "kernel/text.h"
 
 void amdgcn_print(const GpuPlan *p, void (*make)(const GpuPlan *p, Stmts *s), Buf *out)
@@ -29,6 +30,11 @@ static void layout_remark(const GpuPlan *p, Buf *out)
         const GpuOperand *x = &p->op[i];
         const char operand = i ? 'B' : 'A', *free = i ? "N" : "M";
         const Layout *l = &x->layout;
+        if (x->in_registers) {
+            buf_printf(out, "/* %c is loaded into the fragments of a chunk, not through local memory */\n",
+                       operand);
+            continue;
+        }
         buf_printf(out, "/* %c in local memory: lines of %d elements along %s, %d bytes apart", operand,
                    gpu_line_length(p, x), x->k_major ? "K" : free, l->line * l->bytes);
         if (l->xor_mask)
@@ -97,10 +103,11 @@ static Err choose(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy)
     for (int i = 0; i < 2; i++) across |= p->op[i].to_local && p->op[i].tlu;
     *compute = p->matrix.used ? &amdgcn_matrix : dot_applies(p) && !across ? &amdgcn_dot : &gpu_valu;
     bool whole = true; /* each thread loads elements of the tile alone */
-    for (int i = 0; i < 2; i++) whole &= !p->op[i].fractional || p->op[i].parts > 1;
-    *copy = p->buffer_load && whole ? &amdgcn_buffer : &gpu_copy_register;
+    for (int i = 0; i < 2; i++)
+        whole &= !p->op[i].fractional || p->op[i].parts > 1 || p->op[i].in_registers;
+    *copy = (p->buffer_load || gpu_any_in_registers(p)) && whole ? &amdgcn_buffer : &gpu_copy_register;
     if (p->indices) *copy = &gpu_copy_gather;
-    if (gpu_any_to_local(p) && *copy != &amdgcn_buffer)
+    if (gpu_any_to_local(p) && (*copy != &amdgcn_buffer || !p->buffer_load))
         FAIL(ERR_INPUT, "DirectToLds of %c needs BufferLoad, and loads of whole tiles",
              p->op[0].to_local ? 'A' : 'B');
     return ERR_OK;

@@ -5,6 +5,7 @@
  * with 20 to 23, 4 to 7 with 16 to 19, and so on (Composable Kernel's documentation, "Understanding AMD GPU
  * LDS and bank conflicts"); there a layout must also be free of conflicts between 8 consecutive lanes. */
 #include "kernel/amdgcn/amdgcn.h"
+#include "kernel/gpu/loads.h"
 
 enum { N_BANKS = 32, ACCESSES_MAX = 16 };
 
@@ -224,6 +225,7 @@ void lds_choose_pads(GpuPlan *p, GpuAccesses accesses, LdsExchange exchange, con
     Lanes reads[2], writes[2];
     for (int i = 0; i < 2; i++) {
         GpuOperand *x = &p->op[i];
+        if (x->in_registers) continue;
         amdgcn_deal_loads(p, i);
         if (p->sketch) continue;
         gather(p, x, accesses, &reads[i]);
@@ -236,7 +238,7 @@ void lds_choose_pads(GpuPlan *p, GpuAccesses accesses, LdsExchange exchange, con
     }
     for (int i = 0; i < 2 && !p->sketch; i++) {
         GpuOperand *x = &p->op[i];
-        if (x->to_local) continue;
+        if (!gpu_is_fetched(x)) continue;
         if (count(p, x, &reads[i]) + count(p, x, &writes[i]) == 0) continue;
         int rest = all - (bytes_of(p, &p->op[!i]) + 15) / 16 * 16;
         choose(p, x, &reads[i], &writes[i], exchange, rest, lines_unit[i]);

@@ -8,6 +8,7 @@
  * filled by buffer.c. */
 #include "index/matrix_lanes.h"
 #include "kernel/amdgcn/amdgcn.h"
+#include "kernel/gpu/loads.h"
 
 /* The numbers that the text needs beside the GpuPlan; each function computes them from it. */
 typedef struct {
@@ -112,6 +113,31 @@ static const Expr *first_k(ExprPool *pool, const Matrix *m)
     return expr_mul_i(pool, expr_name(pool, "part", l.part), m->vk);
 }
 
+AmdgcnFragments amdgcn_fragments(const GpuPlan *p, int i)
+{
+    const Matrix m = matrix_of(p);
+    const int run = m.raw / m.bytes;
+    if (p->op[i].k_major) return (AmdgcnFragments){m.tiles[i], m.vk / run, 1, run};
+    return (AmdgcnFragments){m.tiles[i] / m.vec[i], m.vk, m.vec[i], 1};
+}
+
+AmdgcnPlace amdgcn_fragment_first(ExprPool *pool, const GpuPlan *p, int i)
+{
+    const Matrix m = matrix_of(p);
+    const Expr *part = expr_mul_i(pool, expr_name(pool, "z", gpu_part_of_k(pool, p)), p->k_step);
+    return (AmdgcnPlace){first_free(pool, &m, i), expr_add(pool, first_k(pool, &m), part)};
+}
+
+AmdgcnPlace amdgcn_fragment(ExprPool *pool, const GpuPlan *p, int i, const Expr *step, const Expr *v,
+                            const Expr *r)
+{
+    const Matrix m = matrix_of(p);
+    const AmdgcnFragments f = amdgcn_fragments(p, i);
+    const Expr *k = expr_mul_i(pool, step, p->k_step * p->lsu);
+    return (AmdgcnPlace){tile_free(pool, &m, i, expr_mul_i(pool, v, f.tiles)),
+                         expr_add(pool, k, expr_mul_i(pool, r, f.elements))};
+}
+
 bool amdgcn_matrix_reads(const GpuPlan *p, const GpuOperand *x, int access, ExprPool *pool, GpuAccess *a)
 {
     Matrix m = matrix_of(p);
@@ -200,6 +226,18 @@ static Err check_instruction(const GpuPlan *p, const Matrix *m)
     return ERR_OK;
 }
 
+/* The loads of an operand whose fragments are in registers are runs of what is contiguous in memory. */
+static Err fragments_shape(GpuPlan *p, const Matrix *m, int i)
+{
+    GpuOperand *x = &p->op[i];
+    if (!x->in_registers) return ERR_OK;
+    if (x->k_major == x->tlu)
+        FAIL(ERR_INPUT, "fragments of %c without local memory lie as in memory, not along %s", "AB"[i],
+             x->k_major ? "K" : i ? "N" : "M");
+    x->width = x->k_major ? m->raw / m->bytes : m->vec[i];
+    return ERR_OK;
+}
+
 static Err lanes_shape(GpuPlan *p)
 {
     Matrix m = matrix_of(p);
@@ -207,6 +245,7 @@ static Err lanes_shape(GpuPlan *p)
     TRY(check_lanes(p, &m));
     p->n_acc = m.tiles[0] * m.tiles[1] * m.in->n_acc;
     p->acc_run = m.vec[0];
+    for (int i = 0; i < 2; i++) TRY(fragments_shape(p, &m, i));
     if (!m.swap && m.in->layout == LANES_MFMA) p->acc_run *= 4;
     if (!m.swap && m.in->layout == LANES_WMMA_R4) p->acc_run *= 8;
     return ERR_OK;
@@ -219,6 +258,10 @@ static int vector_registers(const Matrix *m)
     int n = 24; /* addresses, sizes */
     for (int i = 0; i < 2; i++) {
         const GpuOperand *x = &p->op[i];
+        if (x->in_registers) {
+            n += m->tiles[i] * m->vk * p->steps * m->bytes / 4 * gpu_sets(p, x);
+            continue;
+        }
         n += m->tiles[i] * m->vk * m->bytes / 4 * (p->prefetch_local ? 2 : 1);
         n += x->nlc * x->nlp * ((x->width * m->bytes + 3) / 4) * p->n_sets;
     }
@@ -230,20 +273,27 @@ static int vector_registers_transposing(const Matrix *m)
 {
     int n = vector_registers(m);
     for (int i = 0; i < 2; i++)
-        if (m->p->op[i].tlu && m->p->op[i].k_major) n += 8;
+        if (m->p->op[i].tlu && m->p->op[i].k_major && !m->p->op[i].in_registers) n += 8;
     return n;
 }
 
 static Err matrix_plan(GpuPlan *p)
 {
     for (int i = 0; i < 2; i++) /* operands are packed along K, those that come transposed by the reads */
-        if (gpu_type_bytes(&p->in) < 4) p->op[i].k_major = !(p->op[i].to_local && p->op[i].tlu);
+        if (gpu_type_bytes(&p->in) < 4 || p->op[i].in_registers)
+            p->op[i].k_major = !((p->op[i].to_local || p->op[i].in_registers) && p->op[i].tlu);
     Matrix m = matrix_of(p);
     TRY(check_instruction(p, &m));
     p->matrix.vk = k_run(p, &m);
     p->k_step = m.parts * p->matrix.vk;
     p->steps = p->depth_u / p->lsu / p->k_step;
-    for (int i = 0; i < 2; i++) p->matrix.vec[i] = interleaved(p, &m, i);
+    for (int i = 0; i < 2; i++) {
+        GpuOperand *x = &p->op[i];
+        const int vec = p->matrix.vec[i] = interleaved(p, &m, i);
+        /* the solution's loads need no shift where M or N is a multiple of them */
+        const bool multiple = x->shift < 2 && x->width % vec == 0;
+        if (x->in_registers && x->tlu) x->shift = multiple ? 1 : vec;
+    }
     TRY(lanes_shape(p));
     m = matrix_of(p);
     const int lines_unit[2] = {tile_stride(&m, 0), tile_stride(&m, 1)};
@@ -418,7 +468,8 @@ static void load(const Matrix *m, Stmts *s)
     const Expr *part = expr_mul_i(pool, expr_name(pool, "z", gpu_part_of_k(pool, p)), p->k_step);
     const Expr *step = expr_mul_i(pool, gpu_counter(pool, "step", GPU_STEP, p->steps), p->k_step * p->lsu);
     const Expr *k = expr_add(pool, expr_add(pool, first_k(pool, m), part), step);
-    for (int i = 0; i < 2; i++) load_operand(m, i, k, s);
+    for (int i = 0; i < 2; i++)
+        if (!p->op[i].in_registers) load_operand(m, i, k, s);
     stmt_end(s);
 }
 

@@ -402,7 +402,8 @@ static void tail(const GpuPlan *p, Stmts *s)
     stmt_function(s, (Function){.name = "@copy_tail",
                                 STMT_PARAMS({"const @Tile &", "t"}, {"unsigned", "tid"}, {"char *", "stage"},
                                             {"unsigned", "k0"})});
-    for (int i = 0; i < 2; i++) tail_operand(p, s, &p->op[i]);
+    for (int i = 0; i < 2; i++)
+        if (!p->op[i].in_registers) tail_operand(p, s, &p->op[i]);
     stmt_end(s);
     stmt_gap(s);
 }

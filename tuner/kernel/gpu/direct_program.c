@@ -1,7 +1,7 @@
 /* Passes of kernels without local memory. Distribute: threads load what they multiply themselves, groups of
  * them share K. Pipeline: with PrefetchGlobalRead the loads of the next DepthU are in flight while the
  * current one is multiplied. Edges: which ops look at sizes. */
-#include "kernel/gpu/gpu.h"
+#include "kernel/gpu/maps.h"
 #include "kernel/passes.h"
 
 bool direct_is_program(const Program *p) { return p->gpu && p->gpu->direct; }

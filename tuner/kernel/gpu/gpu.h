@@ -80,6 +80,12 @@
  *                                                          register set `set`, or (to_local) into stage
  *   @DEV void @copy_store(@Copy &, int set, char *stage);  registers to stage (to_local: nothing)
  *   @DEV void @copy_shift(@Copy &);   the second register set becomes the first (only if n_sets is 2)
+ *   Operands with in_registers: copy_load has a fourth argument, how many chunks ahead of the current one the
+ *   loaded one is; and there are
+ *   @DEV void @copy_turn(@Copy &);    the chunk behind the current one becomes it (only if prefetch is not 0)
+ *   @DEV void @frag_take(@Frag &, const @Copy &, int step);   fragments of a step of the current chunk
+ *   @DEV void @frag_rest(@Frag &, const @Tile &, unsigned tid, unsigned k0, int step);  those of the chunk
+ *                                     from K element k0 on, as copy_tail
  *   @DEV void @copy_wait(int n);  template or macro, constant n: all but the newest n copy_loads of this
  *                                 thread into local memory have arrived (n is 0 where one operand alone goes
  *                                 there)
@@ -151,6 +157,7 @@ typedef struct {
     bool fractional;    /* FractionalLoad: some loads of some threads lie outside the tile */
     int parts;          /* lanes that share an element: loads have less than one (DirectToLds); else 1 */
     bool to_local;      /* loads write local memory themselves: DirectToLds, asynchronous copies of a ring */
+    bool in_registers;  /* loads fill the fragments of a whole chunk without local memory: DirectToVgpr */
     int lanes, run;     /* of amdgcn_buffer: lanes side by side along, neighbours across that a thread has */
     bool k_major;       /* local memory: K is contiguous in a line, else the free dimension is */
     int pad, pad_block; /* LdsPad, LdsBlockSizePerPad in elements; 0: padding behind each line */
@@ -190,6 +197,7 @@ typedef struct GpuCopy {
     const char *name;
     bool async;   /* copy_load always writes local memory itself */
     bool direct;  /* it can, for operands with to_local */
+    bool to_registers; /* it has operands with in_registers, of matrix instructions */
     bool in_runs; /* GpuOperand.lanes and run are its own, else copy_load deals loads as copy_tail does */
     /* May set n_stages, n_sets, shift; after compute's plan, before offsets. */
     Err (*plan)(GpuPlan *p);
@@ -339,10 +347,6 @@ static inline bool gpu_compute_pins(const GpuPlan *p)
     return p->compute && p->compute->pins && p->compute->pins(p);
 }
 
-/* Do loads of an operand, or of both, write local memory themselves? */
-static inline bool gpu_any_to_local(const GpuPlan *p) { return p->op[0].to_local || p->op[1].to_local; }
-static inline bool gpu_all_to_local(const GpuPlan *p) { return p->op[0].to_local && p->op[1].to_local; }
-
 /* Has the plan's walk a next tile, and its kernel loads that may be issued before that tile's turn? */
 bool gpu_can_prefetch(const GpuPlan *p);
 GpuType gpu_type(DataType type);
@@ -360,25 +364,7 @@ Err gpu_args(GpuPlan *p);
 /* Adds the arguments of fused operations, which are the last ones (problem/fused.h). */
 Err gpu_fused_args(GpuPlan *p);
 
-/* ---- maps: maps.c ----
- *
- * Which elements a thread copies, multiplies and stores stands in wg_map and sg_map of the program's tiles
- * alone: %acc, %reg_a and %reg_b for products and results, %fetch_a and %fetch_b (%local_a and %local_b,
- * where loads write local memory themselves) for the loop's loads, %local_a and %local_b for those of the
- * rest of K. Subgroups are threads of kernels without matrix instructions and without a ring, and of loads;
- * else they are waves. The numbers of a GpuPlan that say the same (mt to vw, steps to acc_run, n_stages,
- * n_sets, matrix, tile to run of the operands, lanes_m) are the planner's before the maps are written, and
- * the maps' from then on. */
-
-/* Writes the maps of the planner's numbers; adds tiles in local memory and those that loads go through. */
-Err gpu_tiles(Program *p);
-/* Makes the plan's numbers those of the maps. ERR_INPUT: "NAME:LINE: tile %acc: ...". name: of the text that
- * the program was read from, NULL for none. */
-Err gpu_maps_read(Program *p, const char *name);
-/* The loads of all threads make up the tile; with FractionalLoad they may be more: x->fractional. */
-Err gpu_check_loads(const GpuPlan *p, GpuOperand *x, bool fractional);
-/* The same for a program that was read: every tile, loop and edge must be what goes with the maps. */
-Err gpu_verify(Program *p, const char *name);
+/* ---- tiles in local memory ---- */
 
 /* Lines of an operand's tile in local memory, and elements of each. */
 static inline int gpu_lines(const GpuPlan *p, const GpuOperand *x)

@@ -2,6 +2,7 @@
  * stores. */
 #include "kernel/gpu/gather.h"
 #include "kernel/gpu/gpu.h"
+#include "kernel/gpu/loads.h"
 #include "kernel/text.h"
 
 #include <string.h>

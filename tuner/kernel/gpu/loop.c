@@ -1,6 +1,7 @@
 /* The loop over K: walks the program behind its passes and writes copies, waits, barriers and steps in its
  * order. The ops of A and of B stand side by side; one call does both. */
 #include "kernel/gpu/gpu.h"
+#include "kernel/gpu/loads.h"
 
 typedef struct {
     const GpuPlan *p;
@@ -10,9 +11,12 @@ typedef struct {
 
 /* ---- the steps of a stage ---- */
 
-static void load_fragments(Stmts *s, const Value *f, const Value *const lds[2], const Expr *step)
+static void load_fragments(const GpuPlan *p, Stmts *s, const Value *f, const Value *const lds[2],
+                           const Expr *step)
 {
-    stmt_call(s, "@frag_load", f, lds[0], lds[1], value_reg(s, "tid"), value_expr(s, step));
+    if (!gpu_all_in_registers(p))
+        stmt_call(s, "@frag_load", f, lds[0], lds[1], value_reg(s, "tid"), value_expr(s, step));
+    if (gpu_any_in_registers(p)) stmt_call(s, "@frag_take", f, value_reg(s, "copy"), value_expr(s, step));
 }
 
 static void steps(const GpuPlan *p, Stmts *s, const Value *const lds[2])
@@ -24,17 +28,17 @@ static void steps(const GpuPlan *p, Stmts *s, const Value *const lds[2])
     if (gpu_compute_pins(p)) stmt_call(s, "@acc_pin", acc);
     if (ahead) {
         stmt_array(s, "@Frag", "f", DIMS(2));
-        load_fragments(s, value_at_i(s, f, 0), lds, expr_const(pool, 0));
+        load_fragments(p, s, value_at_i(s, f, 0), lds, expr_const(pool, 0));
     }
     const Expr *step = stmt_unrolled(s, "s", GPU_STEP, p->steps), *next = expr_add_i(pool, step, 1);
     if (ahead) {
         stmt_if_expr(s, expr_op(pool, EXPR_LT, next, expr_const(pool, p->steps)));
-        load_fragments(s, value_at(s, f, expr_and_i(pool, next, 1)), lds, next);
+        load_fragments(p, s, value_at(s, f, expr_and_i(pool, next, 1)), lds, next);
         stmt_end(s);
         stmt_call(s, "@frag_mac", acc, value_at(s, f, expr_and_i(pool, step, 1)));
     } else {
         stmt_var(s, "@Frag", "f", NULL);
-        load_fragments(s, f, lds, step);
+        load_fragments(p, s, f, lds, step);
         stmt_call(s, "@frag_mac", acc, f);
     }
     /* if LLVM interleaves a hundred steps, it loads all their fragments first, and spills them */
@@ -56,22 +60,35 @@ static void stage_operands(const GpuPlan *p, Stmts *s, const Value *lds[2])
     }
 }
 
+/* Opens the function of the first steps of a chunk. */
+static void open_rest(const GpuPlan *p, Stmts *s)
+{
+    static const StmtParam in_local[] = {{"@Acc &", "acc"},
+                                             {"const char *", "stage"},
+                                             {"unsigned", "tid"},
+                                             {"int", "steps"},
+                                             {"const @Tile &", "t"},
+                                             {"unsigned", "k0"}};
+    stmt_comment(s, "The first steps only: the rest of K.");
+    stmt_function(s, (Function){.name = "@stage_rest",
+                                .param = in_local,
+                                .n_params = gpu_any_in_registers(p) ? 6 : 4});
+    if (gpu_compute_pins(p)) stmt_call(s, "@acc_pin", value_reg(s, "acc"));
+}
+
 void gpu_stage(const GpuPlan *p, Stmts *s)
 {
+    static const StmtParam params[] = {
+        {"@Acc &", "acc"}, {"const char *", "stage"}, {"unsigned", "tid"}, {"const @Copy &", "copy"}};
     const Value *lds[2];
     gpu_heading(s, "---- one stage of local memory ----");
-    stmt_function(s,
-                  (Function){.name = "@stage",
-                             STMT_PARAMS({"@Acc &", "acc"}, {"const char *", "stage"}, {"unsigned", "tid"})});
+    stmt_function(
+        s, (Function){.name = "@stage", .param = params, .n_params = gpu_any_in_registers(p) ? 4 : 3});
     stage_operands(p, s, lds);
     steps(p, s, lds);
     stmt_end(s);
     stmt_gap(s);
-    stmt_comment(s, "The first steps only: the rest of K.");
-    stmt_function(s, (Function){.name = "@stage_rest",
-                                STMT_PARAMS({"@Acc &", "acc"}, {"const char *", "stage"}, {"unsigned", "tid"},
-                                            {"int", "steps"})});
-    if (gpu_compute_pins(p)) stmt_call(s, "@acc_pin", value_reg(s, "acc"));
+    open_rest(p, s);
     stage_operands(p, s, lds);
     const Expr *step = stmt_loop(s, (Loop){.var = "s",
                                            .type = "int",
@@ -79,7 +96,11 @@ void gpu_stage(const GpuPlan *p, Stmts *s)
                                            .limit = gpu_size(s, "steps"),
                                            .unroll = UNROLL_NONE});
     const Value *f = stmt_var(s, "@Frag", "f", NULL);
-    load_fragments(s, f, lds, step);
+    if (!gpu_all_in_registers(p))
+        stmt_call(s, "@frag_load", f, lds[0], lds[1], value_reg(s, "tid"), value_expr(s, step));
+    if (gpu_any_in_registers(p))
+        stmt_call(s, "@frag_rest", f, value_reg(s, "t"), value_reg(s, "tid"), value_reg(s, "k0"),
+                  value_expr(s, step));
     stmt_call(s, "@frag_mac", value_reg(s, "acc"), f);
     stmt_end(s);
     stmt_end(s);
@@ -109,22 +130,44 @@ static const Value *stage_at(Loops *t, const char *at)
     return value_op(t->s, VALUE_ADD, value_reg(t->s, "lds"), offset);
 }
 
+/* Declares the number of a chunk of the rest of K. */
+static const Expr *let_chunk(Loops *t)
+{
+    Stmts *s = t->s;
+    ExprPool *pool = &s->pool;
+    const Expr *turn = expr_mul(pool, gpu_size(s, "j"), gpu_size(s, "step"));
+    const Expr *chunk = expr_add(pool, gpu_size(s, "first"), expr_within(pool, turn, 0, INT32_MAX));
+    return stmt_let(s, "chunk", expr_within(pool, chunk, 0, INT32_MAX / t->p->depth_u));
+}
+
+/* The register sets of a pair of loads: of the operand that goes to local memory, and of that whose fragments
+ * are loaded. */
+static void load_chunk(Loops *t, const Op *o)
+{
+    Stmts *s = t->s;
+    const Value *to = gpu_any_to_local(t->p) ? stage_at(t, "wr")
+                                             : value_op(s, VALUE_ADD, value_reg(s, "lds"), value_int(s, 0));
+    int set[2] = {o->set, o->set}; /* of loads behind one another, A's and B's */
+    for (const Op *q = o; q && q->kind == OP_LOAD_TILE; q = q->next)
+        set[t->p->op[tile_of(t, q, 0)->operand == 'B'].in_registers] = q->set;
+    if (gpu_any_in_registers(t->p))
+        stmt_call(s, "@copy_load", value_reg(s, "copy"), value_int(s, set[0]), to, value_int(s, set[1]));
+    else
+        stmt_call(s, "@copy_load", value_reg(s, "copy"), value_int(s, o->set), to);
+    if (gpu_all_to_local(t->p)) advance(t, "wr");
+}
+
 static void load(Loops *t, const Op *o, Phase phase)
 {
     Stmts *s = t->s;
     ExprPool *pool = &s->pool;
     if (phase == PHASE_REST) {
-        const Expr *turn = expr_mul(pool, gpu_size(s, "j"), gpu_size(s, "step"));
-        const Expr *chunk = expr_add(pool, gpu_size(s, "first"), expr_within(pool, turn, 0, INT32_MAX));
-        chunk = stmt_let(s, "chunk", expr_within(pool, chunk, 0, INT32_MAX / t->p->depth_u));
+        const Expr *chunk = let_chunk(t);
         stmt_call(s, "@copy_tail", value_reg(s, "t"), value_reg(s, "tid"), value_reg(s, "lds"),
                   value_expr(s, expr_mul_i(pool, chunk, t->p->depth_u)));
         return;
     }
-    const Value *to = gpu_any_to_local(t->p) ? stage_at(t, "wr")
-                                             : value_op(s, VALUE_ADD, value_reg(s, "lds"), value_int(s, 0));
-    stmt_call(s, "@copy_load", value_reg(s, "copy"), value_int(s, o->set), to);
-    if (gpu_all_to_local(t->p)) advance(t, "wr");
+    load_chunk(t, o);
 }
 
 static void store(Loops *t)
@@ -151,11 +194,17 @@ static void consume(Loops *t, Phase phase)
     const GpuPlan *p = t->p;
     Stmts *s = t->s;
     ExprPool *pool = &s->pool;
-    if (phase != PHASE_REST) {
+    if (phase != PHASE_REST && gpu_any_in_registers(p)) {
+        const Value *copy = value_reg(s, "copy");
+        stmt_call(s, "@stage", value_reg(s, "acc"), stage_at(t, "rd"), value_reg(s, "tid"), copy);
+        if (p->prefetch > 0) stmt_call(s, "@copy_turn", copy);
+    } else if (phase != PHASE_REST)
         stmt_call(s, "@stage", value_reg(s, "acc"), stage_at(t, "rd"), value_reg(s, "tid"));
+    if (phase != PHASE_REST) {
         advance(t, "rd");
         return;
     }
+    if (gpu_all_in_registers(p)) let_chunk(t);
     const Expr *chunk = expr_var(pool, "chunk", 0, 0, INT32_MAX / p->depth_u);
     const Expr *left = expr_sub(pool, gpu_size(s, "t.k"), expr_mul_i(pool, chunk, p->depth_u));
     left = stmt_let(s, "left", expr_within(pool, left, 0, INT32_MAX));
@@ -163,8 +212,14 @@ static void consume(Loops *t, Phase phase)
     const Expr *some = expr_div_i(pool, expr_add_i(pool, left, each - 1), each);
     const Expr *in_stage = expr_op(pool, EXPR_LT, left, expr_const(pool, p->depth_u));
     const Expr *n = expr_select(pool, in_stage, some, expr_const(pool, p->steps));
-    stmt_call(s, "@stage_rest", value_reg(s, "acc"), value_reg(s, "lds"), value_reg(s, "tid"),
-              value_expr(s, n));
+    const Value *const head[] = {value_reg(s, "acc"), value_reg(s, "lds"), value_reg(s, "tid"),
+                                 value_expr(s, n)};
+    if (!gpu_any_in_registers(p)) {
+        stmt_call(s, "@stage_rest", head[0], head[1], head[2], head[3]);
+        return;
+    }
+    const Value *k0 = value_expr(s, expr_mul_i(pool, chunk, p->depth_u));
+    stmt_call(s, "@stage_rest", head[0], head[1], head[2], head[3], value_reg(s, "t"), k0);
 }
 
 static void one_op(Loops *t, const Op *o, Phase phase)
@@ -190,11 +245,12 @@ static void one_op(Loops *t, const Op *o, Phase phase)
     }
 }
 
-/* The ops of A and B are adjacent; A's stands for both. */
-static bool second_of_pair(const Loops *t, const Op *o)
+/* The ops of A and B are adjacent; A's stands for both, where there is one. */
+static bool second_of_pair(const Loops *t, const Op *o, Phase phase)
 {
-    bool pairs = o->kind == OP_LOAD_TILE || o->kind == OP_UPDATE_TILE_OFFSET ||
-                 (o->kind == OP_STORE_TILE && !t->p->op[0].to_local);
+    const GpuOperand *a = &t->p->op[0];
+    bool pairs = (o->kind == OP_LOAD_TILE && !(phase == PHASE_REST && a->in_registers)) ||
+                 o->kind == OP_UPDATE_TILE_OFFSET || (o->kind == OP_STORE_TILE && gpu_is_fetched(a));
     return pairs && tile_of(t, o, 0)->operand == 'B';
 }
 
@@ -240,7 +296,7 @@ static void walk(Loops *t, const Op *list, Phase phase)
         const int ahead = o->ahead;
         if (ahead) stmt_if_expr(t->s, has_chunk(t->s, ahead));
         do {
-            if (!second_of_pair(t, o)) one_op(t, o, phase);
+            if (!second_of_pair(t, o, phase)) one_op(t, o, phase);
             o = o->next;
         } while (o && ahead && o->ahead == ahead && o->kind != OP_LOOP);
         if (ahead) stmt_end(t->s);

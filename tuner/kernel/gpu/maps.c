@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "index/ring_tile.h"
+#include "kernel/gpu/loads.h"
 #include "kernel/gpu/maps.h"
 #include "kernel/passes.h"
 #include "problem/matrix_inst.h"
@@ -75,7 +76,9 @@ static void write_operand(const GpuPlan *p, Tile *t, int i, const Maps *sums)
     t->sg_map.layout[i] = sums->sg.layout[i], t->sg_map.data[i] = sums->sg.data[i];
     t->wg_map.layout[1 - i] = p->lsu, t->wg_map.data[1 - i] = k_part(p);
     t->sg_map.layout[1 - i] = 1, t->sg_map.data[1 - i] = k_lane(p, i);
-    t->n_buffers = p->direct ? p->n_sets : 1 + p->prefetch_local;
+    t->n_buffers = p->direct                ? p->n_sets
+                   : p->op[i].in_registers ? gpu_sets(p, &p->op[i])
+                                           : 1 + p->prefetch_local;
     set_mma(p, t);
 }
 
@@ -139,6 +142,7 @@ static void add_loads(Program *p, int i)
     static const char *const name[][2] = {{"a", "b"}, {"local_a", "local_b"}, {"fetch_a", "fetch_b"}};
     const GpuPlan *plan = p->gpu;
     const GpuOperand *x = &plan->op[i];
+    if (x->in_registers) return;
     const int from = program_tile(p, name[0][i]);
     Tile *t = &p->tile[add_tile(p, name[1][i], from, SPACE_LOCAL)];
     t->n_buffers = plan->n_stages;
@@ -383,8 +387,14 @@ static Err read_loads(const Reader *r, int i)
     const Tile *t, *held;
     read_view(r, i);
     TRY(tile_of(r, i ? "reg_b" : "reg_a", &held));
-    TRY(tile_of(r, i ? "local_b" : "local_a", &t));
     x->type = gpu_type(held->type);
+    x->in_registers = p->matrix.used && !p->ring.used && program_tile(r->p, i ? "local_b" : "local_a") < 0;
+    if (x->in_registers) { /* loads are those of the matrix instruction's lanes */
+        x->n_waves = x->groups = x->parts = x->run = 1;
+        if (i == 0 || p->op[0].in_registers) p->n_stages = 1;
+        return ERR_OK;
+    }
+    TRY(tile_of(r, i ? "local_b" : "local_a", &t));
     const int along = along_of(x), across = 1 - along;
     TRY(mapped(r, t));
     for (int side = 0; side < 2; side++)
@@ -409,6 +419,7 @@ static Err read_fetch(const Reader *r, int i)
     GpuPlan *p = r->plan;
     GpuOperand *x = &p->op[i];
     const Tile *t;
+    if (x->in_registers) return ERR_OK;
     if (x->to_local && (p->copy->async || p->copy->direct)) {
         x->lanes = x->lvc, x->run = 1;
         return ERR_OK;
@@ -437,7 +448,7 @@ static void forget(GpuPlan *p)
         p->sg[i] = p->tt[i] = 0;
         x->tile = x->width = x->nlc = x->nlp = x->lsc = x->lsp = x->lvc = x->n_waves = x->groups = 0;
         x->lanes = x->run = 0;
-        x->tlu = x->grouped = x->fractional = x->to_local = false;
+        x->tlu = x->grouped = x->fractional = x->to_local = x->in_registers = false;
     }
 }
 

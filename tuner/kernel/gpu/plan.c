@@ -2,6 +2,7 @@
  * kernel/plan_gpu.c.
  */
 #include "kernel/gpu/gpu.h"
+#include "kernel/gpu/loads.h"
 
 GpuType gpu_type(DataType type)
 {
@@ -37,7 +38,7 @@ static int round_up(int n, int to) { return (n + to - 1) / to * to; }
 /* Padding as the parameters say, where no module has chosen a layout. */
 static void layout_as_asked(const GpuPlan *p, GpuOperand *x)
 {
-    if (x->layout.line) return;
+    if (x->layout.line || x->in_registers) return;
     x->layout = (Layout){.bytes = gpu_type_bytes(&x->type), .line = gpu_line_length(p, x)};
     if (x->pad_block)
         x->layout.block = x->pad_block, x->layout.pad = x->pad;
@@ -62,6 +63,9 @@ static Err stages_to_local(GpuPlan *p)
 static Err choose(GpuPlan *p)
 {
     TRY(p->dialect->choose(p, &p->compute, &p->copy));
+    if (gpu_any_in_registers(p) && !p->copy->to_registers)
+        FAIL(ERR_INPUT, "DirectToVgpr of %c needs a matrix instruction, loads of whole tiles and a GEMM",
+             p->op[0].in_registers ? 'A' : 'B');
     for (int i = 0; i < 2; i++) {
         p->op[i].to_local |= p->copy->async;
         p->op[i].layout.in_elements = p->compute->in_elements;
@@ -75,6 +79,7 @@ static void lay_out(GpuPlan *p)
     int at = 0;
     for (int i = 0; i < 2; i++) {
         GpuOperand *x = &p->op[i];
+        if (x->in_registers) continue;
         x->lds_offset = at;
         x->lds_bytes = (int)layout_bytes(&x->layout, gpu_lines(p, x));
         at += round_up(x->lds_bytes, 16);
@@ -84,6 +89,7 @@ static void lay_out(GpuPlan *p)
     int sums = p->lsu > 1 ? p->mt[0] * p->mt[1] * p->lsu * gpu_type_bytes(&p->acc) : 0;
     if (sums > p->lds_bytes) p->lds_bytes = sums;
     if (p->lds_reserve > p->lds_bytes) p->lds_bytes = p->lds_reserve;
+    if (p->lds_bytes < 16) p->lds_bytes = 16; /* the text has a name for it */
 }
 
 void gpu_plan_init(GpuPlan *p, const Target *t)
@@ -111,6 +117,7 @@ Err gpu_plan_finish(GpuPlan *p)
 {
     TRY(choose(p));
     TRY(stages_to_local(p));
+    if (gpu_all_in_registers(p)) p->n_stages = 1;
     TRY(p->compute->plan(p));
     TRY(p->copy->plan(p));
     if (p->store_width > p->acc_run) p->store_width = p->acc_run;

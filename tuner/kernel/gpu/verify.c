@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kernel/contract.h"
+#include "kernel/gpu/loads.h"
 #include "kernel/gpu/maps.h"
 #include "kernel/passes.h"
 #include "kernel/words.h"
@@ -214,6 +215,8 @@ static Err operands(const Verifier *v, const Op *o, Phase phase, bool in_stage)
                 {OP_LOAD_TILE, {"fetch_b", "b"}},
                 {OP_LOAD_TILE, {"reg_a", "local_a"}},
                 {OP_LOAD_TILE, {"reg_b", "local_b"}},
+                {OP_LOAD_TILE, {"reg_a", "a"}},
+                {OP_LOAD_TILE, {"reg_b", "b"}},
                 {OP_STORE_TILE, {"local_a", "fetch_a"}},
                 {OP_STORE_TILE, {"local_b", "fetch_b"}},
                 {OP_UPDATE_TILE_OFFSET, {"a"}},
@@ -224,7 +227,8 @@ static Err operands(const Verifier *v, const Op *o, Phase phase, bool in_stage)
                 {OP_WAIT, {NULL}},
                 {OP_LOOP, {NULL}}};
     const bool b = o->tile[0] >= 0 && v->p->tile[o->tile[0]].operand == 'B';
-    const bool fetches = !v->plan->op[b].to_local && phase != PHASE_REST;
+    const GpuOperand *x = &v->plan->op[b];
+    const bool fetches = gpu_is_fetched(x) && phase != PHASE_REST;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         bool same = rows[i].kind == o->kind;
         for (int t = 0; t < 3 && same; t++) {
@@ -235,7 +239,11 @@ static Err operands(const Verifier *v, const Op *o, Phase phase, bool in_stage)
         const char *to = rows[i].tile[0];
         if (o->kind == OP_TILE_MMA && (strcmp(rows[i].tile[1], "reg_b") == 0) != v->plan->matrix.swap) break;
         if (o->kind == OP_LOAD_TILE && !in_stage && fetches != (to[0] == 'f')) break;
-        if ((o->kind == OP_TILE_MMA || (o->kind == OP_LOAD_TILE && to[0] == 'r')) != in_stage) break;
+        const bool to_fragments = o->kind == OP_LOAD_TILE && to[0] == 'r';
+        if (to_fragments && x->in_registers != (strlen(rows[i].tile[1]) == 1)) break;
+        if (to_fragments && x->in_registers && in_stage != (phase == PHASE_REST)) break;
+        if ((o->kind == OP_TILE_MMA || (to_fragments && !x->in_registers)) && !in_stage) break;
+        if (in_stage && o->kind != OP_TILE_MMA && !to_fragments) break;
         return ERR_OK;
     }
     FAIL_OP(v, o, "these tiles are none of this op's here");
@@ -253,11 +261,24 @@ static Err one_op(const Verifier *v, const Op *o, Phase phase, bool in_stage)
     TRY(operands(v, o, phase, in_stage));
     if (o->guards != guards) FAIL_OP(v, o, "guard of edges %u, expected %u", o->guards, guards);
     if (o->role != role) FAIL_OP(v, o, "this op is another role's");
-    if (o->set >= p->n_sets) FAIL_OP(v, o, "set %d of %d sets of registers", o->set, p->n_sets);
+    const bool of_b = o->tile[0] >= 0 && v->p->tile[o->tile[0]].operand == 'B';
+    const int sets = o->kind == OP_LOAD_TILE ? gpu_sets(p, &p->op[of_b]) : p->n_sets;
+    if (o->set >= sets) FAIL_OP(v, o, "set %d of %d sets of registers", o->set, sets);
     if (o->distance) FAIL_OP(v, o, "distance %d: a GPU kernel prefetches no tiles", o->distance);
     if (o->kind == OP_UPDATE_TILE_OFFSET && (o->dim != DIM_K || o->step != p->depth_u))
         FAIL_OP(v, o, "a tile moves by %d, expected k + %d", o->step, p->depth_u);
     return o->kind == OP_LOOP ? loop(v, o, phase) : ERR_OK;
+}
+
+/* Checks that an op of B that the text has together with A's in front of it is for the same chunk. */
+static Err pair(const Verifier *v, const Op *a, const Op *b)
+{
+    const bool paired =
+        b->kind == OP_LOAD_TILE || b->kind == OP_STORE_TILE || b->kind == OP_UPDATE_TILE_OFFSET;
+    if (!paired || a->kind != b->kind || a->tile[0] < 0 || b->tile[0] < 0) return ERR_OK;
+    if (v->p->tile[a->tile[0]].operand != 'A' || v->p->tile[b->tile[0]].operand != 'B') return ERR_OK;
+    if (a->ahead != b->ahead) FAIL_OP(v, b, "if_more %d, that of A's is %d", b->ahead, a->ahead);
+    return ERR_OK;
 }
 
 /* The ops of a list up to `end`. */
@@ -266,6 +287,7 @@ static Err walked(const Verifier *v, const Op *list, const Op *end, Phase phase,
     for (const Op *o = list; o != end; o = o->next) {
         TRY(one_op(v, o, phase, in_stage));
         if (!in_stage) TRY(slot(v, o, phase, ring));
+        if (o->next && o->next != end) TRY(pair(v, o, o->next));
         if (o->kind != OP_LOOP) continue;
         const bool lane = o->level == LEVEL_LANE;
         TRY(walked(v, o->body, NULL, lane ? phase : o->phase, lane, ring));
@@ -348,6 +370,7 @@ static Err local_memory(const Verifier *v)
     int64_t at = 0;
     for (int i = 0; i < 2; i++) {
         const GpuOperand *x = &p->op[i];
+        if (x->in_registers) continue;
         const int64_t bytes = layout_bytes(&x->layout, gpu_lines(p, x));
         if (x->layout.line < gpu_line_length(p, x) || x->lds_bytes != bytes || x->lds_offset != at)
             FAIL(

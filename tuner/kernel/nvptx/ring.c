@@ -325,7 +325,8 @@ static void output(const GpuPlan *p, Stmts *s)
 static void store_results(const GpuPlan *p, Stmts *s)
 {
     const Value *lds = value_reg(s, "lds");
-    if (ring_fills_ahead(p)) lds = sum(s, lds, value_int(s, p->n_stages * p->stage_bytes));
+    const int table = p->indices ? (int)ring_table_of(p).bytes : 0;
+    if (ring_fills_ahead(p)) lds = sum(s, lds, value_int(s, p->n_stages * p->stage_bytes + table));
     if (p->partial_sums) stmt_if(s, gpu_joined(p, s, lds));
     stmt_call(s, "@store", value_reg(s, "o"), value_reg(s, "acc"), lds,
               value_cast(s, "int", value_reg(s, "tid")));

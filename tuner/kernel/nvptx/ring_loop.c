@@ -314,14 +314,14 @@ static void fill(const RingLoop *l)
 }
 
 /* Prints @first_chunks of PrefetchAcrossPersistent: the loads that a tile issues before the results of the
- * tile before it are stored. Chunks that are copied through registers wait there until these are stored. */
+ * tile before it are stored. Where both operands are copied through registers, one chunk waits there until
+ * these are stored. A contraction's table of offsets is filled before: its entries for the tile before are of
+ * no use behind the main loop. */
 static void first_chunks(const RingLoop *l)
 {
     open_function(l, "@first_chunks", false);
-    if (l->p->ring.via_registers)
-        call_all(l, "@load_ahead");
-    else
-        fill(l);
+    if (loads_ahead(l)) call_all(l, "@load_ahead");
+    if (ring_fills_ahead(l->p)) fill(l);
     stmt_end(l->s);
 }
 
@@ -424,8 +424,10 @@ Err ring_loop_put(const GpuPlan *p, Stmts *s)
     for (int i = 0; i < 2; i++) ring_copy_put(&l.copy[i]);
     if (p->indices) {
         ring_gather_loop_put(l.copy);
+        if (p->walk.prefetches) first_chunks(&l);
         main_loop(&l);
-        return async_derive(s, "@main_loop");
+        return ring_fills_ahead(p) ? async_derive_turns(s, "@first_chunks", "@main_loop")
+                                   : async_derive(s, "@main_loop");
     }
     advance(&l);
     if (p->ring.via_registers)

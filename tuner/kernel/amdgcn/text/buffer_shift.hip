@@ -6,8 +6,3 @@ template <typename C> g_DEV void g_copy_shift_sets(C &c)
         g_UNROLL for (int j = 0; j < C::N; j++)
             g_UNROLL for (int e = 0; e < C::WORDS; e++) c.data[s][j][e] = c.data[s + 1][j][e];
 }
-g_DEV void g_copy_shift(g_Copy &c)
-{
-    g_copy_shift_sets(c.a);
-    g_copy_shift_sets(c.b);
-}

@@ -1,0 +1,26 @@
+/* How a launch of a stream-K kernel cuts its tiles: numbers for the performance model and the launcher. The
+ * arithmetic is that of the kernels' texts, the expressions of index/walk.h; index/walk_stream.c evaluates
+ * them. */
+#ifndef PROBLEM_STREAM_CUT_H
+#define PROBLEM_STREAM_CUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Walk's members of these names. */
+typedef struct {
+    int32_t stream_k, depth_u, stream_part, stream_fix;
+} StreamKernel;
+
+/* Tiles that are cut into shares, and the shares: of each tile into `parts`, or with parts 0 of all of them
+ * into one for each group. A share has `share` chunks of K, the first `longer` shares one more. */
+typedef struct {
+    int64_t tiles, parts, share, longer;
+} StreamCut;
+
+/* tiles: of all batches; groups: work-groups (or clusters) of the launch; rounds: whole rounds of tiles that
+ * are cut besides the rest. False: a number is out of the bounds of walk_stream_words. */
+bool stream_cut(const StreamKernel *s, int64_t tiles, int64_t groups, int64_t k, int64_t rounds,
+                StreamCut *out);
+
+#endif
