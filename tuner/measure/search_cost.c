@@ -10,23 +10,23 @@
  * element of D, which is checked and cleared, and LAUNCHES launches. */
 static const double SIZE_S = 0.1, ELEMENT_S = 3.5e-9, KERNEL_S = 0.005, RESULT_S = 2.7e-10, LAUNCHES = 10;
 
-static double elements_of_d(const Search *s, size_t z)
+static double elements_of_d(const ProblemType *pt, const ProblemSize *z)
 {
-    return (double)size_m(s->o.pt, &s->o.size[z]) * (double)size_n(s->o.pt, &s->o.size[z]) *
-           (double)size_batch(s->o.pt, &s->o.size[z]);
+    return (double)size_m(pt, z) * (double)size_n(pt, z) * (double)size_batch(pt, z);
 }
 
-double search_cost_size(const Search *s, size_t z)
+double search_cost_of_size(const ProblemType *pt, const ProblemSize *z)
 {
-    const double m = (double)size_m(s->o.pt, &s->o.size[z]), n = (double)size_n(s->o.pt, &s->o.size[z]);
-    const double ab =
-        (m + n) * (double)size_k(s->o.pt, &s->o.size[z]) * (double)size_batch(s->o.pt, &s->o.size[z]);
-    return SIZE_S + ELEMENT_S * (ab + 2 * elements_of_d(s, z));
+    const double mn = (double)size_m(pt, z) + (double)size_n(pt, z);
+    const double ab = mn * (double)size_k(pt, z) * (double)size_batch(pt, z);
+    return SIZE_S + ELEMENT_S * (ab + 2 * elements_of_d(pt, z));
 }
+
+double search_cost_size(const Search *s, size_t z) { return search_cost_of_size(s->o.pt, &s->o.size[z]); }
 
 double search_cost_pair(const Search *s, size_t z)
 {
-    return KERNEL_S + RESULT_S * elements_of_d(s, z) + LAUNCHES * s->launch_s[z];
+    return KERNEL_S + RESULT_S * elements_of_d(s->o.pt, &s->o.size[z]) + LAUNCHES * s->launch_s[z];
 }
 
 double search_cost_sizes(const Search *s)

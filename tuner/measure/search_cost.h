@@ -9,6 +9,7 @@
 /* Seconds of a size in a round, and of one kernel on it, as on an H200; what another device takes, over
  * that, is learned from the rounds (SearchTime.scale). */
 double search_cost_size(const Search *s, size_t z);
+double search_cost_of_size(const ProblemType *pt, const ProblemSize *size);
 double search_cost_pair(const Search *s, size_t z);
 /* Seconds of all sizes in a round, without kernels; of a batch. */
 double search_cost_sizes(const Search *s);
