@@ -24,8 +24,12 @@ static Err is_measured(Run *r, const Group *g, size_t z, bool *any)
     return 0;
 }
 
-/* Marks the sizes that are not measured any more; *n gets their number. */
-static Err group_cut(Run *r, Group *g, size_t *n)
+/* Sizes that are not measured any more. */
+typedef struct {
+    size_t n_tuned, n_held_out;
+} Cut;
+
+static Err group_cut(Run *r, Group *g, Cut *c)
 {
     if (g->skip || !g->searched.ns) return 0;
     TRY_ALLOC(g->searched.cut = ARENA_ARRAY(&r->arena, g->n_sizes + 1, bool));
@@ -34,18 +38,19 @@ static Err group_cut(Run *r, Group *g, size_t *n)
         bool measured;
         TRY(is_measured(r, g, z, &measured));
         g->searched.cut[z] = !measured && (is_held_out || was_searched(g, z));
-        *n += g->searched.cut[z];
+        *(is_held_out ? &c->n_held_out : &c->n_tuned) += g->searched.cut[z];
     }
     return 0;
 }
 
 static Err cut(Run *r)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < r->n_groups; i++) TRY(group_cut(r, &r->group[i], &n));
-    warning("TimeBudget is spent: %zu sizes have the results of the search's rounds, or none if held out; "
-            "more time measures them side by side",
-            n);
+    Cut c = {0};
+    for (size_t i = 0; i < r->n_groups; i++) TRY(group_cut(r, &r->group[i], &c));
+    if (c.n_tuned + c.n_held_out)
+        warning("TimeBudget is spent: %zu sizes have the times of the search's rounds, %zu that are held out "
+                "have none; with more time the same command measures them",
+                c.n_tuned, c.n_held_out);
     TRY(step_measure(r));
     for (size_t i = 0; i < r->n_groups; i++) {
         Group *g = &r->group[i];

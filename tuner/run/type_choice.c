@@ -192,8 +192,9 @@ Err type_regret_report(TypeModels *m, Arena *a)
     for (size_t i = 0; i < m->n; i++) {
         TypeModel *t = &m->type[i];
         size_t n = 0;
-        for (size_t z = 0; z < t->m.n_sizes; z++) n += t->held_out[z];
-        if (!t->fitted || !n) continue;
+        for (size_t z = 0; t->fitted && z < t->m.n_sizes; z++)
+            n += t->held_out[z] && best_seconds(&t->m, z) > 0;
+        if (!n) continue;
         rows_by_choice(m, t);
         TRY(regret_print(m->r, a, t));
     }
