@@ -114,14 +114,14 @@ static Err seed_use(SearchGroup *x, SearchOptions *o)
     return 0;
 }
 
-Err search_group_model(const SearchGroup *x, const ProblemSize *size, size_t n, SearchModel *out)
+static Err model_make(SearchGroup *x, size_t n_sizes, SearchModel *out)
 {
     const Run *r = x->r;
     const ProblemType *pt = &x->g->problem->pt;
     PredictorOptions o = {.target = r->target,
                           .pt = pt,
-                          .size = size,
-                          .n_sizes = n,
+                          .size = x->g->size,
+                          .n_sizes = n_sizes,
                           .beta = pt->UseBeta && r->config->globals.DataInitTypeBeta != 0,
                           .max_workspace = r->config->globals.MaxWorkspaceSize};
     model_of_part(r->target, r->part ? str_from(r->part->name) : r->device.name, (int)r->device.n_cu,
@@ -163,8 +163,7 @@ Err search_group_init(SearchGroup *x, Run *r, Group *g)
     TRY(search_seed_read(r, g, &x->deriver, o.n_sizes, &x->seed));
     TRY(namer_make(x));
     TRY(seed_use(x, &o));
-    TRY(search_scouts(x, &o));
-    TRY(search_group_model(x, o.size, o.n_sizes, &o.model));
+    TRY(model_make(x, o.n_sizes, &o.model));
     TRY(search_init(&x->search, &o));
     TRY(group_identify(r, g));
     return record_open(x);

@@ -11,9 +11,6 @@
 #include "space/naming.h"
 #include "space/space.h"
 
-/* Seconds of a compilation on one core, before anything was compiled. */
-#define SEARCH_COMPILE_S 1.5
-
 /* A round: its pairs, and the group with its variants and wanted pairs. */
 typedef struct {
     SearchBatch batch;
@@ -49,10 +46,6 @@ typedef struct {
 /* The group's sizes are known. A group without valid solutions is given up: g->skip. */
 Err search_group_init(SearchGroup *x, Run *r, Group *g);
 void search_group_fini(SearchGroup *x);
-/* The performance model of the group's search, on any sizes; they must outlive it (predictor_fini). */
-Err search_group_model(const SearchGroup *x, const ProblemSize *size, size_t n, SearchModel *out);
-/* Adds kernels to those with which the first round begins: what promises to be fast between tuned sizes. */
-Err search_scouts(SearchGroup *x, SearchOptions *o);
 /* Chooses the pairs of the next round, or of the one after it where the next one is chosen; or repeats what
  * the store has. Records a new one. What is proposed depends on the results of all rounds up to the one that
  * was measured last, and on what is expected of the next one's, so that it is the same however long anything

@@ -11,8 +11,8 @@
  *                    measure   compile
  *
  * In the end the finalists become the variants of the groups, with kernels for sizes between the tuned ones,
- * and the steps that follow treat them like an exhaustive run's: step_final ends within the budget. See
- * run.h, measure/search.h.
+ * and the steps that follow treat them like an exhaustive run's: step_final ends within the budget. See run.h,
+ * measure/search.h.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -40,8 +40,8 @@ enum { RANGE_LEAST = 8 };
 /* Seconds of a race on one size: in rounds, which only need to tell good candidates from bad ones, and of the
  * finalists, at most (the client's own). */
 static const double ROUND_RACE_S = 0.2, FINAL_RACE_S = 2, RACE_S_MIN = 0.05;
-/* Before anything was measured: seconds of a pair. */
-static const double PAIR_GUESS_S = 0.05;
+/* Before anything was measured: seconds of a compilation on one core, and of a pair. */
+static const double COMPILE_GUESS_S = 1.5, PAIR_GUESS_S = 0.05;
 
 /* What all groups together do in a round. */
 typedef struct {
@@ -462,7 +462,7 @@ static Err searching_init(Searching *x, Run *r)
     *x = (Searching){.r = r, .started_ns = clock_ns(), .pair_s = PAIR_GUESS_S};
     time_parse(r->config->globals.TimeBudget, &seconds);
     x->budget = seconds;
-    x->compile_s = SEARCH_COMPILE_S / fmax(1, (double)cpu_count());
+    x->compile_s = COMPILE_GUESS_S / fmax(1, (double)cpu_count());
     x->overlaps = !str_eq_c(r->device.kind, "host");
     x->group = ARENA_ARRAY(&r->arena, r->n_groups, SearchGroup);
     TRY_ALLOC(x->group);
