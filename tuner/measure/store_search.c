@@ -158,8 +158,8 @@ Err query_searches(Store *s, Arena *a, SearchView **out, size_t *n)
 Err store_plan_left_add(Store *s, int64_t plan, int64_t pairs)
 {
     TRY(db_exec(s->db,
-                "CREATE TABLE IF NOT EXISTS plan_left(plan INTEGER PRIMARY KEY REFERENCES plan, pairs INTEGER "
-                "NOT NULL)",
+                "CREATE TABLE IF NOT EXISTS plan_left(plan INTEGER PRIMARY KEY REFERENCES plan, pairs"
+                " INTEGER NOT NULL)",
                 ""));
     return db_exec(s->db, "INSERT OR REPLACE INTO plan_left VALUES(?, ?)", "ii", plan, pairs);
 }

@@ -32,7 +32,7 @@ typedef struct {
     CodeFacts facts;     /* only of GPU kernels that were built */
     size_t shares;       /* 1 + the number of an earlier variant whose kernel it has; 0: none */
     int64_t permutation; /* of the group's space */
-    bool for_range;      /* of a search, for sizes between the tuned ones: its final times are those of rounds */
+    bool for_range;      /* of a search, for sizes between the tuned ones, where rounds measured it */
 } Variant;
 
 /* A helper kernel of a group and its object. */

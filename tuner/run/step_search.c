@@ -11,8 +11,8 @@
  *                    measure   compile
  *
  * In the end the finalists become the variants of the groups, with kernels for sizes between the tuned ones,
- * and the steps that follow treat them like an exhaustive run's: step_final ends within the budget. See run.h,
- * measure/search.h.
+ * and the steps that follow treat them like an exhaustive run's: step_final ends within the budget. See
+ * run.h, measure/search.h.
  */
 #include <inttypes.h>
 #include <math.h>

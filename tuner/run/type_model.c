@@ -55,7 +55,8 @@ static size_t size_at(TypeModel *t, const ProblemSize *s)
  * both have, and the least of the final times; 0 and 1 where there are none. */
 static double level_of(const Group *g, const ModelMatrix *own, size_t z, double *best)
 {
-    const double *final = &own->seconds[z * own->n_kernels], *ns = &g->searched.ns[z * g->searched.n_variants];
+    const double *final = &own->seconds[z * own->n_kernels];
+    const double *ns = &g->searched.ns[z * g->searched.n_variants];
     double logs = 0;
     size_t n = 0;
     *best = 0;
