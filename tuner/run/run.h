@@ -186,6 +186,7 @@ Err step_build(Run *r);   /* sources, objects, code objects of every group */
 Err step_write(Run *r);   /* library, ini, run.sh, cache.yaml of every group */
 Err step_measure(Run *r); /* runs tuner-client */
 Err step_final(Run *r);   /* the same; a search's time limit holds, and its rounds fill what it cuts */
+Err final_fill(Run *r);   /* gives pairs without a final result that of a search's rounds */
 Err step_cover(Run *r);   /* MaxLoss: leaves out kernels that are not needed */
 Err step_export(Run *r);  /* csv and yaml */
 Err step_analyze(Run *r); /* 3_LibraryLogic */

@@ -52,15 +52,25 @@ static Err cut(Run *r)
                 "have none; with more time the same command measures them",
                 c.n_tuned, c.n_held_out);
     TRY(step_measure(r));
-    for (size_t i = 0; i < r->n_groups; i++) {
-        Group *g = &r->group[i];
-        if (!g->skip && g->searched.ns) TRY(search_results_keep(r, g));
-    }
-    return step_plan(r);
+    return final_fill(r);
 }
 
+Err final_fill(Run *r)
+{
+    bool any = false;
+    for (size_t i = 0; i < r->n_groups; i++) {
+        Group *g = &r->group[i];
+        if (g->skip || !g->searched.ns || g->round) continue;
+        any = true;
+        TRY(search_results_keep(r, g));
+    }
+    return any ? step_plan(r) : 0;
+}
+
+/* The store of a shard keeps the setting under which its results are gathered: nothing is cut there. */
 Err step_final(Run *r)
 {
+    if (r->shard) r->deadline_ns = 0;
     Err e = step_measure(r);
     r->deadline_ns = 0;
     return e || !r->late ? e : cut(r);

@@ -169,7 +169,7 @@ static double race_of_finalists(const Searching *x)
  * which there is RANGE_SHARE of the budget. */
 static size_t range_most(const Searching *x)
 {
-    if (!x->r->config->has_logic) return 0;
+    if (!x->r->config->has_logic || x->r->shard) return 0;
     const double n = x->budget > 0 ? RANGE_SHARE * x->budget / fmax(x->compile_s, 1e-3) : MODEL_RANGE_KERNELS;
     return n < RANGE_LEAST ? RANGE_LEAST : n < MODEL_RANGE_KERNELS ? (size_t)n : MODEL_RANGE_KERNELS;
 }
