@@ -8,9 +8,11 @@
  * was measured on the size. Prints, for each budget, the speed over that of the list's best (geometric mean,
  * least), after the first round and in the end, what was compiled and measured, and how long the device
  * waited. GROUP=1: TN instead of NN. UNSEEN=1: the list's sizes that are not in the config, instead of the
- * config's. MADE=N: other made errors. ALONE=1: also with compiling and measuring one after the other. */
+ * config's. HELD=1: those sizes are held out, and what libraries of the search lose there is printed (NN).
+ * MADE=N: other made errors. ALONE=1: also with compiling and measuring one after the other. */
 #include "test/bench/recorded.h"
 #include "measure/search_work.h"
+#include "test/bench/search_held.h"
 #include "test/bench/search_sim.h"
 
 /* Spread of made errors, by the errors that device_print tells. */
@@ -24,6 +26,7 @@ enum { BUILT_TRAITS = 13, CLASS_APART = 20 };
 typedef struct {
     SimSetup s;
     ModelMatrix m, rounds; /* of the list; of a search */
+    size_t n_tuned;        /* sizes of the search, the first ones; with HELD=1 others follow */
     size_t n_measured;     /* kernels of both */
     ModelKernel *measured;
     double (*trait)[BUILT_TRAITS]; /* of each of them */
@@ -279,8 +282,8 @@ static Err sizes_order(Arena *a, ModelMatrix *m, const ModelSize *size, size_t n
     return ERR_OK;
 }
 
-/* The config's sizes, or those of the list that the config does not have. */
-static Err sizes_choose(Replay *x, Arena *a, bool unseen)
+/* The config's sizes, or those of the list that the config does not have; with `held` these behind those. */
+static Err sizes_choose(Replay *x, Arena *a, bool unseen, bool held)
 {
     const size_t n_all = x->m.n_sizes, n_config = x->s.n_sizes;
     const ProblemSize first = x->s.size[0];
@@ -289,11 +292,12 @@ static Err sizes_choose(Replay *x, Arena *a, bool unseen)
     size_t n = 0;
     if (!size || !config || !problem) FAIL(ERR_FAILED, "out of memory for %zu sizes", n_all);
     for (size_t z = 0; z < n_config; z++) config[z] = model_size(x->s.pt, &x->s.size[z], false);
-    for (size_t i = 0; i < n_all; i++) {
-        const ModelSize *at = &x->m.size[i];
+    for (size_t i = 0; i < (held ? 2 : 1) * n_all; i++) {
+        const ModelSize *at = &x->m.size[i % n_all];
         bool has = false;
         for (size_t z = 0; z < n_config; z++) has = has || size_equal(at, &config[z]);
-        if (has == unseen) continue;
+        if (has == (i < n_all ? unseen : !unseen)) continue;
+        x->n_tuned += i < n_all;
         const int64_t v[] = {(int64_t)at->m, (int64_t)at->n, (int64_t)at->batch, (int64_t)at->k};
         const int64_t lda = x->s.pt->TransposeA ? v[3] : v[0], ldb = x->s.pt->TransposeB ? v[1] : v[3];
         const int64_t ld[] = {v[0], v[0], lda, ldb};
@@ -304,10 +308,26 @@ static Err sizes_choose(Replay *x, Arena *a, bool unseen)
     }
     if (!n) FAIL(ERR_INPUT, "the recorded times have no %s sizes", unseen ? "other" : "such");
     x->s.size = problem, x->s.predictor.size = problem;
-    x->s.n_sizes = x->s.predictor.n_sizes = n;
+    x->s.predictor.n_sizes = n;
+    x->s.n_sizes = x->n_tuned;
     TRY_ALLOC(x->s.best = ARENA_ARRAY(a, n, double));
     TRY(sizes_order(a, &x->m, size, n));
     return sizes_order(a, &x->rounds, size, n);
+}
+
+static Err held_print(void *ctx, const Search *s)
+{
+    Replay *x = ctx;
+    Held h = {.setup = &x->s,
+              .size = x->m.size,
+              .listed = x->listed,
+              .n_sizes = x->m.n_sizes,
+              .n_tuned = x->n_tuned};
+    Arena a;
+    arena_init(&a, 0);
+    const Err e = held_judge(&h, &a, s);
+    arena_fini(&a);
+    return e;
 }
 
 static Err bench(Replay *x, Arena *a, int n, const char *const *budget)
@@ -321,10 +341,11 @@ static Err bench(Replay *x, Arena *a, int n, const char *const *budget)
     TRY(recorded_read(a, rounds[group], &x->rounds));
     TRY(list_read(x, a, "test/data/search/h200_hgemm_list.yaml", group));
     TRY(sim_setup(&x->s, a, "configs/h200_hgemm.yaml", "sm_90a", group));
-    TRY(sizes_choose(x, a, number_of("UNSEEN", 0) == 1));
+    const bool held = number_of("HELD", 0) == 1;
+    TRY(sizes_choose(x, a, number_of("UNSEEN", 0) == 1, held));
     TRY(device_make(x, a));
     device_print(x);
-    x->s.seconds = seconds_of, x->s.ctx = x;
+    x->s.seconds = seconds_of, x->s.ctx = x, x->s.ended = held ? held_print : NULL;
     sim_best(&x->s);
     for (size_t z = 0; z < x->s.n_sizes; z++) x->s.best[z] = fmin(x->s.best[z], x->listed[z]);
     for (int i = 0; i < n; i++)

@@ -49,6 +49,7 @@ typedef struct {
                       size_t z); /* 0: it does not take the size */
     void *ctx;
     double *best; /* of each size, over the pool */
+    Err (*ended)(void *ctx, const Search *s); /* looks at a search that has ended; may be NULL */
 } SimSetup;
 
 typedef struct {
@@ -248,7 +249,8 @@ static inline Err sim_run(SimSetup *x, double budget, bool overlaps, SimOutcome 
     TRY_ALLOC(r.after_order);
     TRY(predictor_init(&x->predictor, &o.model));
     TRY(search_init(&r.s, &o));
-    const Err e = sim_rounds(&r);
+    Err e = sim_rounds(&r);
+    if (!e && x->ended) e = x->ended(x->ctx, &r.s);
     out->share = sim_share(&r, &out->least);
     for (size_t z = 0; z < x->n_sizes; z++) {
         out->per_size += (double)r.n[z] / (double)x->n_sizes;

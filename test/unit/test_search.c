@@ -8,7 +8,7 @@
 #include "measure/search_quota.h"
 #include "test/space_setup.h"
 
-enum { N_SIZES = 12 };
+enum { N_SIZES = 12, FIRST_PAIRS = 23 * N_SIZES };
 /* Compiling a kernel takes as long as measuring it on so many sizes: nothing to speak of, or a lot. */
 static const double CHEAP = 0.1, DEAR = 8;
 
@@ -150,6 +150,7 @@ typedef struct {
     double at_40[N_SIZES];   /* the same with the first 40 pairs */
     uint64_t hash;           /* of all batches */
     size_t n_rounds, n_kernels;
+    size_t n_pairs, n_of_first; /* n_of_first: kernels of about the first FIRST_PAIRS pairs */
 } Outcome;
 
 static void search_open(Setup *x, Search *s, SearchMethod method)
@@ -180,7 +181,7 @@ static void batch_measure(const Setup *x, Search *s, const SearchBatch *batch, c
         const double t = truth_of(x, s, p->candidate, p->size);
         assert_true(search_value(s, p->candidate, p->size) == 0); /* nothing is measured twice */
         search_result(s, p->candidate, p->size, t * 1e9);
-        out->n[p->size]++;
+        out->n[p->size]++, out->n_pairs++;
         out->reached[p->size] = fmax(out->reached[p->size], best[p->size] / t);
         if (out->n[p->size] <= 40) out->at_40[p->size] = out->reached[p->size];
         if (!out->to_99[p->size] && out->reached[p->size] >= 0.99) out->to_99[p->size] = out->n[p->size];
@@ -205,6 +206,7 @@ static void search_run(Setup *x, SearchMethod method, bool overlaps, double kern
         now = next, next = t, next.n = 0;
         if (overlaps) assert_ok(search_next(&s, &(SearchQuota){SIZE_MAX, 4, kernel_s, 1, 0, 1}, &now, &next));
         batch_measure(x, &s, &now, best, out);
+        if (!out->n_of_first && out->n_pairs >= FIRST_PAIRS) out->n_of_first = s.known.n;
         n_done = 0;
         for (int z = 0; z < N_SIZES; z++) n_done += out->n[z] >= max;
     }
@@ -260,8 +262,12 @@ static void test_oracle(void **state)
     search_run(&x, SEARCH_MODEL, true, DEAR, best, SIZE_MAX, &overlapped);
     outcome_print("the same, chosen before the results of the batch before", &overlapped);
     assert_true(geomean(overlapped.reached) >= 0.97 && overlapped.n_kernels <= dear.n_kernels * 3 / 2);
-    print_message("%zu kernels, %zu where they take long to compile\n", model.n_kernels, dear.n_kernels);
-    assert_true((double)dear.n_kernels < 0.85 * (double)model.n_kernels && geomean(dear.reached) >= 0.97);
+    print_message("%zu kernels, %zu where they take long to compile; of the first pairs %zu, %zu\n",
+                  model.n_kernels, dear.n_kernels, model.n_of_first, dear.n_of_first);
+    /* Kernels that take long to compile are shared among sizes: equally many pairs need fewer of them. In the
+     * end the number depends on how long a search goes on for the last percent, too. */
+    assert_true((double)dear.n_of_first < 0.6 * (double)model.n_of_first);
+    assert_true(dear.n_kernels < model.n_kernels && geomean(dear.reached) >= 0.97);
     assert_true(mean_of(model.n) <= 50);
     assert_true(geomean(model.at_40) >= 0.99);
     assert_true(geomean(random.reached) < 0.9);

@@ -153,12 +153,12 @@ static bool can_run(void *ctx, size_t k)
     return q->m->known[k] && model_runs_on(q->runs, k, q->size);
 }
 
-/* The kernels that win a size of the range, and which of them are within the loss on which size. */
+/* The kernels that win a size of the range, and what each of them loses on which size. */
 typedef struct {
     const RangeSize *size;
     size_t n_sizes, *candidate, n_candidates;
-    bool *within; /* [size][candidate] */
-    bool *covered;
+    float *loss; /* [size][candidate] against the best by prediction; MODEL_RANGE_NONE: it does not run */
+    float *left; /* of each size: the least loss of the kernels that are kept; 0: no kernel runs */
 } Keeping;
 
 static Err candidates_find(Arena *a, const ModelMatrix *m, const ModelRuns *runs, const ModelSelector *s,
@@ -170,10 +170,8 @@ static Err candidates_find(Arena *a, const ModelMatrix *m, const ModelRuns *runs
     for (size_t z = 0; z < x->n_sizes; z++) {
         Ask q = {m, runs, &x->size[z].size};
         const size_t k = model_choose(s, q.size, can_run, &q, &best[z]);
-        if (k != SIZE_MAX)
-            is[k] = true;
-        else
-            x->covered[z] = true;
+        x->left[z] = k == SIZE_MAX ? 0 : (float)MODEL_RANGE_NONE;
+        if (k != SIZE_MAX) is[k] = true;
     }
     for (size_t k = 0; k < m->n_kernels; k++)
         if (m->known[k] && (is[k] || keep[k])) x->candidate[x->n_candidates++] = k;
@@ -182,37 +180,44 @@ static Err candidates_find(Arena *a, const ModelMatrix *m, const ModelRuns *runs
 
 static void take(Keeping *x, size_t c)
 {
-    for (size_t z = 0; z < x->n_sizes; z++) x->covered[z] |= x->within[z * x->n_candidates + c];
+    for (size_t z = 0; z < x->n_sizes; z++)
+        x->left[z] = fminf(x->left[z], x->loss[z * x->n_candidates + c]);
 }
 
-static size_t gain_of(const Keeping *x, size_t c)
+/* By how much a kernel lowers the losses that are too large. */
+static double gain_of(const Keeping *x, size_t c)
 {
-    size_t n = 0;
-    for (size_t z = 0; z < x->n_sizes; z++) n += !x->covered[z] && x->within[z * x->n_candidates + c];
-    return n;
+    double sum = 0;
+    for (size_t z = 0; z < x->n_sizes; z++) {
+        const float loss = fmaxf(x->loss[z * x->n_candidates + c], (float)MODEL_RANGE_LOSS);
+        if (x->left[z] > loss) sum += (double)(x->left[z] - loss);
+    }
+    return sum;
 }
 
-static Err within_fill(Arena *a, const ModelRuns *runs, const ModelSelector *s, const double *best,
+static Err losses_fill(Arena *a, const ModelRuns *runs, const ModelSelector *s, const double *best,
                        Keeping *x)
 {
-    TRY_ALLOC(x->within = ARENA_ARRAY(a, x->n_sizes * x->n_candidates + 1, bool));
+    const size_t n = x->n_candidates;
+    TRY_ALLOC(x->loss = ARENA_ARRAY(a, x->n_sizes * n + 1, float));
     for (size_t z = 0; z < x->n_sizes; z++) {
         const ModelSize *size = &x->size[z].size;
         ModelNear near;
-        if (x->covered[z]) continue;
+        if (x->left[z] <= 0) continue;
         model_near(s, size, &near);
-        for (size_t c = 0; c < x->n_candidates; c++) {
+        for (size_t c = 0; c < n; c++) {
             const size_t k = x->candidate[c];
-            x->within[z * x->n_candidates + c] =
-                model_runs_on(runs, k, size) &&
-                model_predict(s, &near, k, size) <= best[z] * (1 + MODEL_RANGE_LOSS);
+            float *loss = &x->loss[z * n + c];
+            *loss = (float)MODEL_RANGE_NONE;
+            if (!model_runs_on(runs, k, size)) continue;
+            *loss = fminf(*loss, (float)(model_predict(s, &near, k, size) / best[z] - 1));
         }
     }
     return ERR_OK;
 }
 
 Err model_range_keep(Arena *a, const ProblemType *pt, const ModelMatrix *m, const bool *out,
-                     const ModelSelector *s, bool *keep)
+                     const ModelSelector *s, size_t most, bool *keep)
 {
     Keeping x = {0};
     ModelRuns runs;
@@ -222,18 +227,19 @@ Err model_range_keep(Arena *a, const ProblemType *pt, const ModelMatrix *m, cons
     x.size = size;
     double *best = ARENA_ARRAY(a, x.n_sizes + 1, double);
     TRY_ALLOC(best);
-    TRY_ALLOC(x.covered = ARENA_ARRAY(a, x.n_sizes + 1, bool));
+    TRY_ALLOC(x.left = ARENA_ARRAY(a, x.n_sizes + 1, float));
     TRY(candidates_find(a, m, &runs, s, keep, &x, best));
-    TRY(within_fill(a, &runs, s, best, &x));
+    TRY(losses_fill(a, &runs, s, best, &x));
     for (size_t c = 0; c < x.n_candidates; c++)
         if (keep[x.candidate[c]]) take(&x, c);
-    for (int added = 0; added < MODEL_RANGE_KERNELS; added++) {
-        size_t most = 0, at = 0;
+    for (size_t added = 0; added < most; added++) {
+        double largest = 0;
+        size_t at = 0;
         for (size_t c = 0; c < x.n_candidates; c++) {
-            const size_t n = keep[x.candidate[c]] ? 0 : gain_of(&x, c);
-            if (n > most) most = n, at = c;
+            const double gain = keep[x.candidate[c]] ? 0 : gain_of(&x, c);
+            if (gain > largest) largest = gain, at = c;
         }
-        if (!most) break;
+        if (largest <= 0) break;
         keep[x.candidate[at]] = true;
         take(&x, at);
     }

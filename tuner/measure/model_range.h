@@ -31,12 +31,14 @@ typedef struct {
 Err model_range_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, const bool *out, int steps,
                      int64_t batch, RangeSize **size, size_t *n);
 
-/* Adds to `keep` (of m's kernels), which has the winners of measured sizes, those with which the times that
- * are predicted on the range lose at most MODEL_RANGE_LOSS, largest gain first, up to MODEL_RANGE_KERNELS of
- * them. s: over all kernels of m. */
+/* Adds to `keep` (of m's kernels), which has the winners of measured sizes, up to `most` others that lower
+ * what the best kept kernel loses on the range by prediction: the largest sum of losses first, until none is
+ * above MODEL_RANGE_LOSS. A size that no kept kernel takes counts as a loss of MODEL_RANGE_NONE. s: over all
+ * kernels of m. */
 #define MODEL_RANGE_LOSS 0.03
+#define MODEL_RANGE_NONE 2.0
 enum { MODEL_RANGE_KERNELS = 40 };
 Err model_range_keep(Arena *a, const ProblemType *pt, const ModelMatrix *m, const bool *out,
-                     const ModelSelector *s, bool *keep);
+                     const ModelSelector *s, size_t most, bool *keep);
 
 #endif

@@ -1,5 +1,6 @@
 /* Tables of results out of the store. See result.h. */
 #include "measure/result.h"
+#include "measure/store_search.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -133,6 +134,10 @@ Err plan_load(Store *s, Arena *a, int64_t plan, PlanView *out)
                 " WHERE s.plan=? ORDER BY s.i",
                 "i", plan));
     if (l.i != out->n_sizes) return damaged(&l, "%zu sizes, but only %zu problems", out->n_sizes, l.i);
+    TRY(store_plan_left(s, plan, &out->n_left));
+    if (out->n_left < 0 || out->n_left > (int64_t)out->n_candidates * (int64_t)out->n_sizes)
+        return damaged(&l, "%" PRId64 " pairs that are not measured, of %zu candidates and %zu sizes",
+                       out->n_left, out->n_candidates, out->n_sizes);
     return plan_convs_load(s, a, out);
 }
 

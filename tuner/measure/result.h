@@ -32,7 +32,14 @@ typedef struct {
     size_t n_candidates;
     SizeRow *size;
     size_t n_sizes;
+    int64_t n_left; /* pairs, in one run, that a search leaves to its rounds */
 } PlanView;
+
+/* Pairs that are measured when n_failed kernels were not compiled. */
+static inline int64_t plan_pairs(const PlanView *p, int64_t n_failed)
+{
+    return (((int64_t)p->n_candidates - n_failed) * (int64_t)p->n_sizes - p->n_left) * p->n_runs;
+}
 
 enum { PLAN_RUNS_MAX = 10000 }; /* the maximum of NumBenchmarks */
 

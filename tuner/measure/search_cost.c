@@ -15,35 +15,39 @@ static const double CLIENT_S = 1.4, SIZE_S = 0.087, ELEMENT_S = 3.2e-9, KERNEL_S
                     LAUNCHES = 38, SHORT_S = 20e-6, GRAPH_S = 1.9e-5, COPIES_BYTES = 1e8, COPIES_LEAST = 32,
                     COPIES_MOST = 2048;
 
-static double elements_of_d(const Search *s, size_t z)
+static double elements_of_d(const ProblemType *pt, const ProblemSize *z)
 {
-    return (double)size_m(s->o.pt, &s->o.size[z]) * (double)size_n(s->o.pt, &s->o.size[z]) *
-           (double)size_batch(s->o.pt, &s->o.size[z]);
+    return (double)size_m(pt, z) * (double)size_n(pt, z) * (double)size_batch(pt, z);
 }
 
-static double elements(const Search *s, size_t z)
+static double elements(const ProblemType *pt, const ProblemSize *z)
 {
-    const double m = (double)size_m(s->o.pt, &s->o.size[z]), n = (double)size_n(s->o.pt, &s->o.size[z]);
-    const double ab =
-        (m + n) * (double)size_k(s->o.pt, &s->o.size[z]) * (double)size_batch(s->o.pt, &s->o.size[z]);
-    return ab + 2 * elements_of_d(s, z);
+    const double mn = (double)size_m(pt, z) + (double)size_n(pt, z);
+    return mn * (double)size_k(pt, z) * (double)size_batch(pt, z) + 2 * elements_of_d(pt, z);
 }
 
 double search_cost_client(void) { return CLIENT_S; }
 
-double search_cost_size(const Search *s, size_t z) { return SIZE_S + ELEMENT_S * elements(s, z); }
+double search_cost_of_size(const ProblemType *pt, const ProblemSize *z)
+{
+    return SIZE_S + ELEMENT_S * elements(pt, z);
+}
+
+double search_cost_size(const Search *s, size_t z) { return search_cost_of_size(s->o.pt, &s->o.size[z]); }
 
 /* Seconds of the graph of a kernel. */
 static double graph_seconds(const Search *s, size_t z)
 {
     if (!s->o.graphs || s->launch_s[z] > SHORT_S) return 0;
-    const double copies = COPIES_BYTES / (elements(s, z) * type_bytes((DataType)s->o.pt->DataType));
+    const double copies =
+        COPIES_BYTES / (elements(s->o.pt, &s->o.size[z]) * type_bytes((DataType)s->o.pt->DataType));
     return GRAPH_S * fmin(fmax(copies, COPIES_LEAST), COPIES_MOST);
 }
 
 double search_cost_pair(const Search *s, size_t z)
 {
-    return KERNEL_S + RESULT_S * elements_of_d(s, z) + LAUNCHES * s->launch_s[z] + graph_seconds(s, z);
+    return KERNEL_S + RESULT_S * elements_of_d(s->o.pt, &s->o.size[z]) + LAUNCHES * s->launch_s[z] +
+           graph_seconds(s, z);
 }
 
 double search_cost_sizes(const Search *s)

@@ -532,7 +532,7 @@ Err store_step_add(Store *s, int64_t session, Str name, uint64_t ns)
 
 Err store_session_plan(Store *s, int64_t session, int64_t i, int64_t plan)
 {
-    return db_exec(s->db, "INSERT INTO session_plan VALUES(?, ?, ?)", "iii", session, i, plan);
+    return db_exec(s->db, "INSERT OR REPLACE INTO session_plan VALUES(?, ?, ?)", "iii", session, i, plan);
 }
 
 Err store_session_end(Store *s, int64_t session, Str state, Str detail)

@@ -132,6 +132,7 @@ Err store_rejection_add(Store *s, int64_t plan, Str reason, Str text, int64_t co
 
 Err store_session_begin(Store *s, Str command, int64_t *id);
 /* i: position of the size-group in the config, over all problem groups. */
+/* A plan that is made anew takes the place of the session's i-th. */
 Err store_session_plan(Store *s, int64_t session, int64_t i, int64_t plan);
 /* A finished step and its wall time. */
 Err store_step_add(Store *s, int64_t session, Str name, uint64_t ns);

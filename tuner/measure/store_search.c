@@ -154,3 +154,26 @@ Err query_searches(Store *s, Arena *a, SearchView **out, size_t *n)
     VEC_FINI(&v.list);
     return e;
 }
+
+Err store_plan_left_add(Store *s, int64_t plan, int64_t pairs)
+{
+    TRY(db_exec(s->db,
+                "CREATE TABLE IF NOT EXISTS plan_left(plan INTEGER PRIMARY KEY REFERENCES plan, pairs"
+                " INTEGER NOT NULL)",
+                ""));
+    return db_exec(s->db, "INSERT OR REPLACE INTO plan_left VALUES(?, ?)", "ii", plan, pairs);
+}
+
+static Err int_row(void *ctx, const DbRow *row)
+{
+    *(int64_t *)ctx = row_int(row, 0);
+    return 0;
+}
+
+Err store_plan_left(Store *s, int64_t plan, int64_t *pairs)
+{
+    bool has;
+    *pairs = 0;
+    TRY(db_has_table(s->db, "plan_left", &has));
+    return has ? db_each(s->db, int_row, pairs, "SELECT pairs FROM plan_left WHERE plan=?", "i", plan) : 0;
+}

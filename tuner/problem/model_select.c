@@ -265,7 +265,7 @@ static void expect(const ModelSelector *s, const ModelNear *near, float *out)
 }
 
 /* The kernel that is most likely the best comes first, so that most others need no prediction: their least
- * time is above it. exp(x) is at least 1 + x. */
+ * time is above it. exp(x) is at least 1 + x + x^2 / 2 + x^3 / 6. */
 size_t model_choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *allowed, void *ctx,
                     double *seconds)
 {
@@ -276,10 +276,13 @@ size_t model_choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *al
     model_near(s, z, &near);
     expect(s, &near, residual);
     model_least_seconds(s->least, n, z, scratch);
-    for (size_t k = 0; k < n; k += VEC4)
-        vec4_store(&scratch[k], vec4_load(&scratch[k]) * 0.999F * (1 + vec4_load(&residual[k])));
-    for (size_t k = 1; k < n; k++)
-        if (scratch[k] < scratch[first]) first = k;
+    for (size_t k = 0; k < n; k += VEC4) {
+        const Vec4 x = vec4_load(&residual[k]), factor = 1 + x * (1 + x * (0.5F + x * (1 / 6.0F)));
+        vec4_store(&scratch[k], vec4_load(&scratch[k]) * 0.999F * factor);
+    }
+    for (size_t k = n; k < vec4_padded(n); k++) scratch[k] = INFINITY;
+    const float least = least_key(scratch, n);
+    while (first + 1 < n && scratch[first] > least) first++;
     for (size_t i = 0; i < n; i++) {
         size_t k = i == 0 ? first : i - (i <= first);
         if (best != SIZE_MAX && (double)scratch[k] >= *seconds) continue;

@@ -83,7 +83,7 @@ static Err plan_put(Answer *x, const PlanView *p)
     TRY(kernels_put(x, p, &n_failed));
     TRY(query_statuses(&x->s, &x->a, p, &status, &n));
     for (size_t i = 0; i < n; i++) n_measured += status[i].n;
-    json_int(&x->j, "pairs", (int64_t)(p->n_candidates - n_failed) * (int64_t)p->n_sizes * p->n_runs);
+    json_int(&x->j, "pairs", plan_pairs(p, (int64_t)n_failed));
     json_int(&x->j, "measured", n_measured);
     json_statuses(&x->j, status, n);
     json_object_end(&x->j);

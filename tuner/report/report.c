@@ -49,7 +49,7 @@ static Err measurements_print(Store *s, Arena *a, const PlanView *p, int64_t n_f
     StatusCount *status;
     size_t n;
     int64_t n_measured = 0, n_good = 0;
-    const int64_t pairs = ((int64_t)p->n_candidates - n_failed) * (int64_t)p->n_sizes * p->n_runs;
+    const int64_t pairs = plan_pairs(p, n_failed);
     TRY(query_statuses(s, a, p, &status, &n));
     for (size_t i = 0; i < n; i++) {
         n_measured += status[i].n;

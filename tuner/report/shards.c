@@ -32,8 +32,7 @@ static Err pairs_count(Store *s, Arena *a, Progressed *out)
                 plans[i].candidate[c].compile != BUILD_OK && plans[i].candidate[c].compile != BUILD_NONE;
         TRY(query_measured_work(s, plans[i].id, plans[i].setting, plans[i].n_runs, &done));
         out->n_done += done.n;
-        out->n_pairs +=
-            (int64_t)(plans[i].n_candidates - n_failed) * (int64_t)plans[i].n_sizes * plans[i].n_runs;
+        out->n_pairs += plan_pairs(&plans[i], (int64_t)n_failed);
         TRY(query_pair_ends(s, a, plans[i].setting, 1000, &end, &n_ends));
         if (n_ends < 2) continue;
         out->seconds += end[0].ended_s - end[n_ends - 1].ended_s;

@@ -40,7 +40,7 @@ static void header(const PlanView *p, const ExportOptions *o, Buf *out)
 static Cell cell_of(const PlanView *p, const ExportOptions *o, size_t column, size_t size, const Result *r)
 {
     Cell cell = {-1, (double)NAN};
-    if (str_eq_c(r->status, "SKIPPED")) cell.speed = (double)NAN;
+    if (!r->found || str_eq_c(r->status, "SKIPPED")) cell.speed = (double)NAN;
     if (!r->good) return cell;
     cell.time_us = r->mean_ns * 1e-3;
     cell.speed = p->size[size].flops / cell.time_us / 1000;

@@ -21,6 +21,9 @@ MeasureKey measuring_key(const Measuring *m, int64_t p, int64_t s)
 
 bool measuring_wanted(const Group *g, size_t p, size_t s)
 {
+    const bool is_held_out = p + g->n_held_out >= g->n_sizes;
+    if (g->variant[g->column[s]].for_range && !is_held_out) return false;
+    if (g->searched.cut && g->searched.cut[p]) return false;
     return !g->wanted || g->wanted[p * g->n_variants + g->column[s]];
 }
 
@@ -122,6 +125,15 @@ static Err peer_end(Measuring *m, RunStatus status, Str text)
                                                           .device = m->device_id});
 }
 
+/* Whether the time is over, or will be before the final measurement of the next size ends. */
+static bool is_late(const Measuring *m, int64_t p)
+{
+    const uint64_t limit = m->r->deadline_ns;
+    const double *seconds = m->g->round ? NULL : m->g->searched.seconds;
+    if (m->holds || !limit || !m->n_ended || p == m->p) return false;
+    return clock_ns() + (seconds ? (uint64_t)(seconds[p] * 1e9) : 0) > limit;
+}
+
 static Err sample_keep(Measuring *m, const Event *e)
 {
     Sample x = {.ns = e->total_ns,
@@ -178,7 +190,7 @@ Err measuring_event(void *ctx, const Event *e)
     TRY(pair_check(m, e));
     switch (e->kind) {
     case EVENT_START:
-        if (!m->holds && m->r->deadline_ns && m->n_ended && e->p != m->p && clock_ns() > m->r->deadline_ns) {
+        if (is_late(m, e->p)) {
             m->all->late = true;
             FAIL(ERR_FAILED, "the time of the search is over");
         }

@@ -176,8 +176,9 @@ static Err run_benchmark(Run *r)
     TRY(step(r, "write", step_write));
     if (r->o->compile_only) return 0;
     if (!r->stopped && !r->gather) {
-        Err e = step(r, "measure", step_measure);
+        Err e = step(r, "measure", step_final);
         if (!run_stop(r, e, r->n_measured > 0)) TRY(e);
+        if (r->stopped) TRY(final_fill(r));
     }
     if (r->config->globals.MaxLoss > 0 && !r->shard) TRY(step(r, "cover", step_cover));
     return step(r, "export", step_export);

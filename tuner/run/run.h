@@ -32,6 +32,7 @@ typedef struct {
     CodeFacts facts;     /* only of GPU kernels that were built */
     size_t shares;       /* 1 + the number of an earlier variant whose kernel it has; 0: none */
     int64_t permutation; /* of the group's space */
+    bool for_range;      /* of a search, for sizes between the tuned ones, where rounds measured it */
 } Variant;
 
 /* A helper kernel of a group and its object. */
@@ -73,6 +74,14 @@ typedef struct {
     const bool *wanted; /* [size][variant]: the pairs to measure; NULL: all */
     const uint32_t *order; /* of a round: in which its sizes are measured; NULL: as they are listed */
     const struct Namer *namer; /* of the kernels of a search; NULL: names depend on the variants */
+    struct {                   /* what the rounds of a search leave for the final measurements */
+        double *ns;            /* [size that is not held out][variant]; 0: not measured; NULL: no search */
+        size_t n_variants;     /* of ns; the work-group orders that come later have no times */
+        int64_t *setting;      /* of each round, in the store */
+        size_t n_settings;
+        double *seconds; /* of each size: what measuring it takes, about */
+        bool *cut;       /* sizes that are not measured any more, for want of time; NULL: none */
+    } searched;
 } Group;
 
 /* The sizes of a size-group that a shard measures: numbers in its whole list, behind which the held-out sizes
@@ -121,6 +130,7 @@ typedef struct {
     size_t n_given_up;        /* groups none of whose kernels can be made */
     size_t n_spilled;         /* kernels that were left out because they spill */
     uint64_t deadline_ns;     /* clock_ns() when a search stops measuring; 0: never */
+    bool late;                /* the last step_measure stopped there */
     bool stopped;             /* Ctrl-C: nothing is measured any more, the library is made of what is known */
     bool cache_cleared;       /* of objects, once, by --no-cache */
     double race_seconds;      /* of a race on one size; 0: the client's own */
@@ -176,6 +186,8 @@ Err step_plan(Run *r);    /* candidates, sizes and rejections to the store */
 Err step_build(Run *r);   /* sources, objects, code objects of every group */
 Err step_write(Run *r);   /* library, ini, run.sh, cache.yaml of every group */
 Err step_measure(Run *r); /* runs tuner-client */
+Err step_final(Run *r);   /* the same; a search's time limit holds, and its rounds fill what it cuts */
+Err final_fill(Run *r);   /* gives pairs without a final result that of a search's rounds */
 Err step_cover(Run *r);   /* MaxLoss: leaves out kernels that are not needed */
 Err step_export(Run *r);  /* csv and yaml */
 Err step_analyze(Run *r); /* 3_LibraryLogic */

@@ -116,36 +116,68 @@ Err search_group_finalists(SearchGroup *x, size_t most)
     return search_group_variants(x, x->g, list, n);
 }
 
-/* The result of the last round that has one. */
-static Err result_keep(SearchGroup *x, Arena *a, int64_t kernel, size_t z)
+/* A group's results on their way to another setting. */
+typedef struct {
+    Run *r;
+    const Group *g;
+    int64_t from, to; /* settings: of the final measurements; of all results together */
+    Arena a;
+} Keep;
+
+/* Copies a pair's result from a setting, unless there is none, or *found one. */
+static Err result_copy(Keep *x, MeasureKey key, int64_t setting, bool *found)
 {
-    Store *s = &x->r->store;
-    MeasureKey key = {kernel, x->g->problem_id[z], 0, 0};
-    bool found = false;
     Measurement m;
-    for (size_t i = x->setting.n; !found && i-- > 0;) {
-        key.setting = x->setting.v[i];
-        TRY(store_measure_get(s, a, &key, &m, &found));
-    }
-    if (!found) return 0;
-    m.key = key;
-    m.key.setting = x->g->setting;
-    return store_measure_add(s, &m);
+    if (*found) return 0;
+    key.setting = setting;
+    TRY(store_measure_get(&x->r->store, &x->a, &key, &m, found));
+    if (!*found) return 0;
+    m.key.setting = x->to;
+    return store_measure_add(&x->r->store, &m);
 }
 
-Err search_group_keep(SearchGroup *x)
+/* The final result of a pair, or that of the last round that has one. */
+static Err result_keep(Keep *x, MeasureKey key, bool in_rounds)
 {
-    Group *g = x->g;
-    Arena a;
+    const Group *g = x->g;
+    bool found;
+    key.setting = x->to;
+    arena_reset(&x->a);
+    TRY(store_measured(&x->r->store, &key, &found));
+    TRY(result_copy(x, key, x->from, &found));
+    for (size_t i = g->searched.n_settings; in_rounds && key.run == 0 && i-- > 0;)
+        TRY(result_copy(x, key, g->searched.setting[i], &found));
+    return 0;
+}
+
+static Err size_keep(Keep *x, size_t z)
+{
+    const Group *g = x->g;
+    const int64_t n_runs = x->r->config->globals.NumBenchmarks;
+    const bool is_held_out = z + g->n_held_out >= g->n_sizes;
+    MeasureKey peer = {.problem = g->problem_id[z]};
+    bool has_peer;
+    Str name;
+    for (size_t i = 0; i < g->n_variants; i++)
+        for (int64_t run = 0; run < n_runs; run++)
+            TRY(result_keep(x, (MeasureKey){g->variant[i].kernel, g->problem_id[z], 0, run},
+                            is_held_out || !g->variant[i].for_range));
+    arena_reset(&x->a);
+    TRY(store_peer_find(&x->r->store, &x->a, peer.problem, x->from, &peer.kernel, &name, &has_peer));
+    for (; has_peer && peer.run < n_runs; peer.run++) TRY(result_keep(x, peer, false));
+    return 0;
+}
+
+Err search_results_keep(Run *r, Group *g)
+{
+    Keep x = {.r = r, .g = g, .from = g->setting};
     g->round = -1;
-    TRY(group_identify(x->r, g));
-    arena_init(&a, 0);
-    Err e = 0;
-    for (size_t i = 0; !e && i < g->n_variants; i++)
-        for (size_t z = 0; !e && z < g->n_sizes; z++) {
-            arena_reset(&a);
-            e = result_keep(x, &a, g->variant[i].kernel, z);
-        }
-    arena_fini(&a);
+    TRY(group_identify(r, g));
+    x.to = g->setting;
+    arena_init(&x.a, 0);
+    Err e = store_begin(&r->store);
+    for (size_t z = 0; !e && z < g->n_sizes; z++) e = size_keep(&x, z);
+    if (!e) e = store_commit(&r->store);
+    arena_fini(&x.a);
     return e;
 }

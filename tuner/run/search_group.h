@@ -70,8 +70,13 @@ Err search_group_variants(SearchGroup *x, Group *g, const uint32_t *candidate, s
 /* Makes the group's variants the finalists: those that are measured once more, side by side, on all sizes.
  * most: how many there is time for; a kernel that keeps a size within a few percent of its best stays. */
 Err search_group_finalists(SearchGroup *x, size_t most);
-/* After an interrupt: gives the finalists the results that they had in the rounds, under a setting of their
- * own, so that a run that goes on measures them all the same. */
-Err search_group_keep(SearchGroup *x);
+/* Adds kernels to the finalists, of all that were measured right in a round: up to `most`, by what the sizes
+ * between the tuned ones lose without them by prediction (measure/model_range.h). Leaves the group what the
+ * rounds measured (Group.searched). Before them come the finalists. */
+Err search_group_range(SearchGroup *x, size_t most);
+/* Where the final measurements were interrupted or cut: pairs without a final result get that of the last
+ * round that has one. All results of the group go under a setting of their own, so that a run that goes on
+ * measures them all the same. */
+Err search_results_keep(Run *r, Group *g);
 
 #endif

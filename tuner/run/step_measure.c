@@ -174,6 +174,7 @@ Err step_measure(Run *r)
     buf_init(&m.environment);
     Err e = measure_all(&m);
     r->n_measured = (size_t)all.done;
+    r->late = all.late;
     measuring_fini(&m);
     return e;
 }

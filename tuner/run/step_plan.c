@@ -11,6 +11,7 @@
 
 #include "measure/model.h"
 #include "measure/model_store.h"
+#include "measure/store_search.h"
 #include "run/client_ini.h"
 
 /* Appends " A=1,131072,64": a tensor's strides, where they do not follow from sizes and leading dimensions.
@@ -85,7 +86,8 @@ static Err variants_store(Run *r, Group *g, Buf *plan)
         Variant *v = &g->variant[i];
         TRY(store_kernel(&r->store, v->hash, v->name, &v->kernel));
         TRY(model_store(r, v));
-        buf_printf(plan, "kernel %.*s %.*s\n", STR_ARG(v->hash), STR_ARG(v->name));
+        buf_printf(plan, "kernel %.*s %.*s%s\n", STR_ARG(v->hash), STR_ARG(v->name),
+                   v->for_range ? " between" : "");
         if ((i & 63) == 0) TRY(run_check());
     }
     return 0;
@@ -152,6 +154,15 @@ static Err unwritten_store(Run *r, const Group *g)
     return n ? store_rejection_add(&r->store, g->plan, STR("kernel-writer"), g->unwritten[0].why, n) : 0;
 }
 
+/* Kernels for sizes between the tuned ones are measured on held-out sizes alone. */
+static Err left_store(Run *r, const Group *g)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < g->n_variants; i++)
+        if (g->variant[i].for_range) n += (int64_t)(g->n_sizes - g->n_held_out);
+    return n ? store_plan_left_add(&r->store, g->plan, n) : 0;
+}
+
 /* The key is a hash of the whole plan, so rows that differ mean a damaged store. */
 static Err plan_same(Run *r, const Group *g)
 {
@@ -195,6 +206,7 @@ static Err plan_store(Run *r, Group *g, Str content)
     for (size_t i = 0; i < g->n_sizes; i++)
         TRY(store_size_add(&r->store, g->plan, (int64_t)i, g->problem_id[i]));
     TRY(rejections_store(r, g));
+    TRY(left_store(r, g));
     return unwritten_store(r, g);
 }
 

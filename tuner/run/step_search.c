@@ -10,8 +10,9 @@
  *                    compile   choose (knows the results of n)
  *                    measure   compile
  *
- * In the end the finalists become the variants of the groups, and the steps that follow treat them like an
- * exhaustive run's. See run.h, measure/search.h.
+ * In the end the finalists become the variants of the groups, with kernels for sizes between the tuned ones,
+ * and the steps that follow treat them like an exhaustive run's: step_final ends within the budget. See
+ * run.h, measure/search.h.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -19,6 +20,7 @@
 
 #include "base/fs.h"
 #include "base/proc.h"
+#include "measure/model_range.h"
 #include "measure/search_cost.h"
 #include "measure/search_left.h"
 #include "measure/search_quota.h"
@@ -32,6 +34,9 @@ static const double FINAL_SHARE = 0.2, FINAL_MOST = 0.4, SIZES_ROOM = 1.5;
 /* Finalists of a group, at least; the part of the time for them, without operands, that their checks take. */
 enum { FINALISTS_LEAST = 4 };
 static const double CHECK_SHARE = 0.5;
+/* Share of the budget for packing kernels for sizes between the tuned ones; that many are kept always. */
+static const double RANGE_SHARE = 0.05;
+enum { RANGE_LEAST = 8 };
 /* Seconds of a race on one size: in rounds, which only need to tell good candidates from bad ones, and of the
  * finalists, at most (the client's own). */
 static const double ROUND_RACE_S = 0.2, FINAL_RACE_S = 2, RACE_S_MIN = 0.05;
@@ -82,19 +87,30 @@ static double scale_of(const Searching *x)
     return x->expected_s > 0 && x->device_s > 0 ? x->device_s / x->expected_s : 1;
 }
 
-/* Seconds of measuring on all sizes of groups, without kernels; of those that are not finished, or of all. */
-static double sizes_seconds(const Searching *x, bool finished_too)
+/* Seconds of measuring on all sizes of the groups that are not finished, without kernels. */
+static double sizes_seconds(const Searching *x)
 {
     double sum = 0;
     for (size_t i = 0; i < x->n; i++)
-        if (finished_too || !x->group[i].finished) sum += search_cost_sizes(&x->group[i].search);
+        if (!x->group[i].finished) sum += search_cost_sizes(&x->group[i].search);
+    return sum * scale_of(x);
+}
+
+/* The same of the final measurements, which have the sizes held out, too. */
+static double final_sizes_seconds(const Searching *x)
+{
+    double sum = 0;
+    for (size_t i = 0; i < x->n; i++) {
+        const Group *g = x->group[i].g;
+        for (size_t z = 0; z < g->n_sizes; z++) sum += search_cost_of_size(&g->problem->pt, &g->size[z]);
+    }
     return sum * scale_of(x);
 }
 
 /* Seconds of the budget that are kept for the finalists. */
 static double final_seconds(const Searching *x)
 {
-    const double need = SIZES_ROOM * sizes_seconds(x, true);
+    const double need = SIZES_ROOM * final_sizes_seconds(x);
     return fmin(fmax(need, x->budget * FINAL_SHARE), x->budget * FINAL_MOST);
 }
 
@@ -111,7 +127,7 @@ static SearchQuota quota_of(Searching *x)
                           .left_s = left(x),
                           .kernel_s = x->compile_s,
                           .pair_s = x->pair_s,
-                          .sizes_s = sizes_seconds(x, false),
+                          .sizes_s = sizes_seconds(x),
                           .scale = scale_of(x),
                           .n_rounds = x->n_rounds,
                           .n_cores = (size_t)cpu_count(),
@@ -128,7 +144,7 @@ static SearchQuota quota_of(Searching *x)
 }
 
 /* Seconds for the finalists, without those that the operands of the sizes take. */
-static double final_room(const Searching *x) { return fmax(0, final_seconds(x) - sizes_seconds(x, true)); }
+static double final_room(const Searching *x) { return fmax(0, final_seconds(x) - final_sizes_seconds(x)); }
 
 /* How many finalists of a group there is time for, by what checking them on all its sizes takes. */
 static size_t finalists_most(const Searching *x, const SearchGroup *s)
@@ -147,6 +163,27 @@ static double race_of_finalists(const Searching *x)
     if (x->budget <= 0 || x->n_sizes == 0) return 0;
     const double each = final_room(x) * (1 - CHECK_SHARE) / (double)x->n_sizes;
     return each < RACE_S_MIN ? RACE_S_MIN : each < FINAL_RACE_S ? each : FINAL_RACE_S;
+}
+
+/* Kernels that a library may have for sizes between the tuned ones: packing them compiles them once more, for
+ * which there is RANGE_SHARE of the budget. */
+static size_t range_most(const Searching *x)
+{
+    if (!x->r->config->has_logic || x->r->shard) return 0;
+    const double n = x->budget > 0 ? RANGE_SHARE * x->budget / fmax(x->compile_s, 1e-3) : MODEL_RANGE_KERNELS;
+    return n < RANGE_LEAST ? RANGE_LEAST : n < MODEL_RANGE_KERNELS ? (size_t)n : MODEL_RANGE_KERNELS;
+}
+
+/* What the final measurement of each size takes, about, for the limit that the budget sets. */
+static Err final_costs_note(const Searching *x, const SearchGroup *s)
+{
+    Group *g = s->g;
+    const double race = race_of_finalists(x), scale = scale_of(x);
+    if (x->budget <= 0) return ERR_OK;
+    TRY_ALLOC(g->searched.seconds = ARENA_ARRAY(&x->r->arena, g->n_sizes + 1, double));
+    for (size_t z = 0; z < g->n_sizes; z++)
+        g->searched.seconds[z] = race + scale * search_cost_of_size(&g->problem->pt, &g->size[z]);
+    return ERR_OK;
 }
 
 /* Takes note of the expected gain that is left; -1: it is not known yet. */
@@ -413,6 +450,8 @@ static Err rounds_run(Searching *x)
         if (s->g->given_up || !s->record.id) continue;
         TRY(search_group_finalists(s, finalists_most(x, s)));
         TRY(end_record(x, s));
+        TRY(search_group_range(s, range_most(x)));
+        TRY(final_costs_note(x, s));
     }
     return 0;
 }
@@ -455,10 +494,10 @@ Err step_search(Run *r)
     if (x.budget > 0)
         r->deadline_ns = x.started_ns + (uint64_t)(1e9 * fmax(0, x.budget - final_seconds(&x) - x.before));
     if (!e) e = rounds_run(&x);
-    r->deadline_ns = 0;
+    r->deadline_ns = x.budget > 0 ? x.started_ns + (uint64_t)(1e9 * fmax(0, x.budget - x.before)) : 0;
     r->config->globals = x.as_given;
     for (size_t i = 0; !e && r->stopped && i < x.n; i++)
-        if (x.group[i].record.id) e = search_group_keep(&x.group[i]);
+        if (x.group[i].record.id) e = search_results_keep(r, x.group[i].g);
     for (size_t i = 0; i < x.n; i++) search_group_fini(&x.group[i]);
     return e;
 }

@@ -26,7 +26,7 @@ Err type_range_keep(Arena *a, TypeModel *t, const bool *given)
     ModelSelector s;
     TRY(model_selector_of(a, &t->m, t->held_out, &t->device, t->rates, &s));
     memcpy(t->range, given, t->m.n_kernels * sizeof *given);
-    TRY(model_range_keep(a, t->pt, &t->m, t->held_out, &s, t->range));
+    TRY(model_range_keep(a, t->pt, &t->m, t->held_out, &s, MODEL_RANGE_KERNELS, t->range));
     for (size_t k = 0; k < t->m.n_kernels; k++) t->range[k] = t->range[k] && !given[k];
     return ERR_OK;
 }
@@ -192,8 +192,9 @@ Err type_regret_report(TypeModels *m, Arena *a)
     for (size_t i = 0; i < m->n; i++) {
         TypeModel *t = &m->type[i];
         size_t n = 0;
-        for (size_t z = 0; z < t->m.n_sizes; z++) n += t->held_out[z];
-        if (!t->fitted || !n) continue;
+        for (size_t z = 0; t->fitted && z < t->m.n_sizes; z++)
+            n += t->held_out[z] && best_seconds(&t->m, z) > 0;
+        if (!n) continue;
         rows_by_choice(m, t);
         TRY(regret_print(m->r, a, t));
     }

@@ -51,6 +51,39 @@ static size_t size_at(TypeModel *t, const ProblemSize *s)
     return z;
 }
 
+/* How far the clocks of the final measurements of a size are from those of the rounds, by the kernels that
+ * both have, and the least of the final times; 0 and 1 where there are none. */
+static double level_of(const Group *g, const ModelMatrix *own, size_t z, double *best)
+{
+    const double *final = &own->seconds[z * own->n_kernels];
+    const double *ns = &g->searched.ns[z * g->searched.n_variants];
+    double logs = 0;
+    size_t n = 0;
+    *best = 0;
+    for (size_t k = 0; k < g->searched.n_variants; k++) {
+        if (final[k] > 0 && (*best <= 0 || final[k] < *best)) *best = final[k];
+        if (final[k] > 0 && ns[k] > 0) logs += log(final[k] / (ns[k] * 1e-9)), n++;
+    }
+    return n ? exp(logs / (double)n) : 1;
+}
+
+/* Pairs that were measured in the rounds of a search alone get those times, at the clocks of the final ones.
+ * None is less than the best final time: what looked faster became a finalist, or was lucky. */
+static void rounds_add(const Group *g, ModelMatrix *own)
+{
+    const size_t n = g->searched.n_variants;
+    if (!g->searched.ns) return;
+    for (size_t z = 0; z + g->n_held_out < g->n_sizes && z < own->n_sizes; z++) {
+        double best;
+        const double level = level_of(g, own, z, &best);
+        for (size_t k = 0; k < n && k < own->n_kernels; k++) {
+            double *s = &own->seconds[z * own->n_kernels + k];
+            const double ns = g->searched.ns[z * n + k];
+            if (*s <= 0 && ns > 0) *s = fmax(ns * 1e-9 * level, best);
+        }
+    }
+}
+
 /* Adds a group's kernels, sizes and times; stride: kernels of all groups, the rows of m->seconds until the
  * end. */
 static Err type_add(Gather *x, TypeModel *t, const Group *g)
@@ -61,6 +94,7 @@ static Err type_add(Gather *x, TypeModel *t, const Group *g)
     arena_init(&a, 0);
     Err e = plan_load(&x->r->store, &a, g->plan, &p);
     if (!e) e = model_matrix_load(&x->r->store, &a, &p, &own);
+    if (!e) rounds_add(g, &own);
     for (size_t z = 0; !e && z < own.n_sizes && z < g->n_sizes; z++) {
         size_t row = size_at(t, &g->size[z]);
         if (row == m->n_sizes) {

@@ -133,6 +133,7 @@ static void give_turn(const Consume *c)
 
 /* Takes the next tile while the last products are under way, so that its divisions cost no time: keep() stops
  * the compiler from computing it later. In ping-pong the other warp group multiplies meanwhile in any case. */
+static void take_next(const Consume *c)
 {
     static const char *const place[] = {"m", "n", "batch"};
     Stmts *s = c->s;

@@ -1,0 +1,147 @@
+/* What a library that is made of a search's kernels loses on sizes that the search did not see, on a made device
+ * (search_sim.h): one of the winners alone, and one with the kernels of its rounds that step_search keeps for
+ * sizes between the tuned ones. The loss is against the best of all measured kernels and of the recorded list. */
+#ifndef TEST_BENCH_SEARCH_HELD_H
+#define TEST_BENCH_SEARCH_HELD_H
+
+#include "measure/model_quality.h"
+#include "measure/model_rows.h"
+#include "test/bench/search_sim.h"
+
+/* The sizes of `setup` are the tuned ones; in its list the others follow. */
+typedef struct {
+    SimSetup *setup;
+    const ModelSize *size; /* tuned and held out */
+    const double *listed;  /* of each: the list's best time */
+    size_t n_sizes, n_tuned;
+    ModelMatrix m; /* what the search measured */
+    double *made;  /* [size][kernel] times of the device; 0: it does not run */
+    bool *out;     /* of sizes: held out */
+} Held;
+
+static inline Err held_measured(Held *h, Arena *a, const Search *s)
+{
+    const size_t n = s->known.n, nz = h->n_sizes;
+    ModelMatrix *m = &h->m;
+    *m = (ModelMatrix){.n_kernels = n, .n_sizes = nz};
+    TRY_ALLOC(m->kernel = ARENA_ARRAY(a, n + 1, ModelKernel));
+    TRY_ALLOC(m->known = ARENA_ARRAY(a, n + 1, bool));
+    TRY_ALLOC(m->size = ARENA_ARRAY(a, nz + 1, ModelSize));
+    TRY_ALLOC(m->seconds = ARENA_ARRAY(a, n * nz + 1, double));
+    TRY_ALLOC(h->made = ARENA_ARRAY(a, n * nz + 1, double));
+    TRY_ALLOC(h->out = ARENA_ARRAY(a, nz + 1, bool));
+    for (size_t z = 0; z < nz; z++) m->size[z] = h->size[z], h->out[z] = z >= h->n_tuned;
+    for (uint32_t k = 0; k < n; k++) {
+        Solution solution;
+        Hash128 hash;
+        bool any = false;
+        if (!pool_get(s->o.pool, s->known.v[k].permutation, &solution, &hash)) continue;
+        for (uint32_t z = 0; z < nz; z++) {
+            h->made[z * n + k] = fmax(0, h->setup->seconds(h->setup->ctx, &solution, hash, z));
+            const double ns = z < h->n_tuned ? search_value(s, k, z) : 0;
+            if (!(ns > 0) || isinf(ns)) continue;
+            m->seconds[z * n + k] = ns * 1e-9;
+            any = true;
+        }
+        m->known[k] = any && !model_kernel(&solution, h->setup->target, &m->kernel[k]);
+    }
+    return ERR_OK;
+}
+
+typedef struct {
+    const bool *kept;
+    const double *seconds;
+} HeldAsk;
+
+static inline bool held_can_run(void *ctx, size_t k)
+{
+    const HeldAsk *q = ctx;
+    return q->kept[k] && q->seconds[k] > 0;
+}
+
+static inline double held_best(const Held *h, size_t z, const bool *kept)
+{
+    double best = (double)INFINITY;
+    for (size_t k = 0; k < h->m.n_kernels; k++) {
+        const double t = h->made[z * h->m.n_kernels + k];
+        if (t > 0 && (!kept || kept[k])) best = fmin(best, t);
+    }
+    return best;
+}
+
+static inline Err held_line(Arena *a, const Held *h, const char *what, double *loss)
+{
+    ModelQuality q = {.loss = loss};
+    char text[256];
+    q.spearman = (double)NAN;
+    TRY(model_quality_finish(a, &q, h->n_sizes));
+    snprintf(text, sizeof text, "n=%zu mean %.1f%% [%.1f, %.1f] p50 %.1f%% p90 %.1f%% p95 %.1f%% worst %.1f%%",
+             q.n, q.mean * 100, q.mean_lo * 100, q.mean_hi * 100, q.p50 * 100, q.p90 * 100, q.p95 * 100,
+             q.worst * 100);
+    printf("    held out, %-28s %s\n", what, text);
+    return ERR_OK;
+}
+
+/* The losses of a library of some of the kernels: by libtuner, by the table, and of its best kernel. */
+static inline Err held_library(Held *h, Arena *a, const char *what, const bool *kept)
+{
+    const size_t n = h->m.n_kernels;
+    ModelMatrix some = h->m;
+    ModelSelector s;
+    ModelRates rates[MODEL_CLASSES];
+    double *loss[3];
+    TRY_ALLOC(some.known = ARENA_ARRAY(a, n + 1, bool));
+    for (size_t k = 0; k < n; k++) some.known[k] = h->m.known[k] && kept[k];
+    model_rates_typical(rates);
+    TRY(model_fit_matrix(&some, h->out, &h->setup->predictor.device, rates, NULL));
+    TRY(model_selector_of(a, &some, h->out, &h->setup->predictor.device, rates, &s));
+    ModelTable table = {.pt = h->setup->pt, .m = &some, .out = h->out, .usable = kept};
+    TRY(model_table_make(a, &table));
+    TRY(model_table_predict(a, &table, MODEL_ROW_STEPS, &s));
+    for (int i = 0; i < 3; i++) TRY_ALLOC(loss[i] = ARENA_ARRAY(a, h->n_sizes + 1, double));
+    for (size_t z = 0; z < h->n_sizes; z++) {
+        const double *t = &h->made[z * n], best = fmin(held_best(h, z, NULL), h->listed[z]);
+        HeldAsk q = {kept, t};
+        double seconds;
+        const size_t k = h->out[z] ? model_choose(&s, &h->size[z], held_can_run, &q, &seconds) : SIZE_MAX;
+        const size_t row = k == SIZE_MAX ? k : model_table_nearest(&table, MODEL_WAY_RATIO, &h->size[z], t);
+        loss[0][z] = k == SIZE_MAX ? (double)NAN : t[k] / best - 1;
+        loss[1][z] = row == SIZE_MAX ? (double)NAN : t[row] / best - 1;
+        loss[2][z] = k == SIZE_MAX ? (double)NAN : held_best(h, z, kept) / best - 1;
+    }
+    for (int i = 0; i < 3; i++) {
+        static const char *const by[] = {"libtuner", "table, Ratio", "best kernel"};
+        char name[64];
+        snprintf(name, sizeof name, "%s: %s", what, by[i]);
+        TRY(held_line(a, h, name, loss[i]));
+    }
+    return ERR_OK;
+}
+
+static inline Err held_judge(Held *h, Arena *a, const Search *s)
+{
+    ModelRates rates[MODEL_CLASSES];
+    ModelSelector all;
+    size_t n_winners = 0, n_kept = 0;
+    TRY(held_measured(h, a, s));
+    bool *kept = ARENA_ARRAY(a, h->m.n_kernels + 1, bool);
+    TRY_ALLOC(kept);
+    for (size_t z = 0; z < h->n_tuned; z++)
+        if (s->best[z] != UINT32_MAX) kept[s->best[z]] = true;
+    /* finalists run on all tuned sizes */
+    for (size_t z = 0; z < h->n_tuned; z++)
+        for (size_t k = 0; k < h->m.n_kernels; k++)
+            if (kept[k]) h->m.seconds[z * h->m.n_kernels + k] = h->made[z * h->m.n_kernels + k];
+    for (size_t k = 0; k < h->m.n_kernels; k++) n_winners += kept[k];
+    TRY(held_library(h, a, "winners", kept));
+    model_rates_typical(rates);
+    TRY(model_fit_matrix(&h->m, h->out, &h->setup->predictor.device, rates, NULL));
+    TRY(model_selector_of(a, &h->m, h->out, &h->setup->predictor.device, rates, &all));
+    TRY(model_range_keep(a, h->setup->pt, &h->m, h->out, &all, MODEL_RANGE_KERNELS, kept));
+    for (size_t k = 0; k < h->m.n_kernels; k++) n_kept += kept[k];
+    printf("    held out: %zu kernels measured, %zu winners, %zu with those for sizes between\n",
+           h->m.n_kernels, n_winners, n_kept);
+    return held_library(h, a, "with kernels of rounds", kept);
+}
+
+#endif

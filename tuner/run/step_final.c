@@ -1,0 +1,77 @@
+/* Step: the final measurements. Where a search has a time budget, they stop before the size that would take
+ * them beyond it. A size that is left out has the results of the search's rounds then, a held-out one none;
+ * what no round measured is measured all the same, so that the library is valid. See run.h. */
+#include "run/run.h"
+
+#include "run/search_group.h"
+
+static bool was_searched(const Group *g, size_t z)
+{
+    const double *ns = &g->searched.ns[z * g->searched.n_variants];
+    for (size_t i = 0; i < g->searched.n_variants; i++)
+        if (ns[i] > 0) return true;
+    return false;
+}
+
+/* Whether the size has a final result of any variant. */
+static Err is_measured(Run *r, const Group *g, size_t z, bool *any)
+{
+    *any = false;
+    for (size_t i = 0; !*any && i < g->n_variants; i++) {
+        const MeasureKey key = {g->variant[i].kernel, g->problem_id[z], g->setting, 0};
+        TRY(store_measured(&r->store, &key, any));
+    }
+    return 0;
+}
+
+/* Sizes that are not measured any more. */
+typedef struct {
+    size_t n_tuned, n_held_out;
+} Cut;
+
+static Err group_cut(Run *r, Group *g, Cut *c)
+{
+    if (g->skip || !g->searched.ns) return 0;
+    TRY_ALLOC(g->searched.cut = ARENA_ARRAY(&r->arena, g->n_sizes + 1, bool));
+    for (size_t z = 0; z < g->n_sizes; z++) {
+        const bool is_held_out = z + g->n_held_out >= g->n_sizes;
+        bool measured;
+        TRY(is_measured(r, g, z, &measured));
+        g->searched.cut[z] = !measured && (is_held_out || was_searched(g, z));
+        *(is_held_out ? &c->n_held_out : &c->n_tuned) += g->searched.cut[z];
+    }
+    return 0;
+}
+
+static Err cut(Run *r)
+{
+    Cut c = {0};
+    for (size_t i = 0; i < r->n_groups; i++) TRY(group_cut(r, &r->group[i], &c));
+    if (c.n_tuned + c.n_held_out)
+        warning("TimeBudget is spent: %zu sizes have the times of the search's rounds, %zu that are held out "
+                "have none; with more time the same command measures them",
+                c.n_tuned, c.n_held_out);
+    TRY(step_measure(r));
+    return final_fill(r);
+}
+
+Err final_fill(Run *r)
+{
+    bool any = false;
+    for (size_t i = 0; i < r->n_groups; i++) {
+        Group *g = &r->group[i];
+        if (g->skip || !g->searched.ns || g->round) continue;
+        any = true;
+        TRY(search_results_keep(r, g));
+    }
+    return any ? step_plan(r) : 0;
+}
+
+/* The store of a shard keeps the setting under which its results are gathered: nothing is cut there. */
+Err step_final(Run *r)
+{
+    if (r->shard) r->deadline_ns = 0;
+    Err e = step_measure(r);
+    r->deadline_ns = 0;
+    return e || !r->late ? e : cut(r);
+}
