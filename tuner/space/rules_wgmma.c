@@ -5,6 +5,7 @@
  * along M and N. The 64 rows lie along M, or along N in [N, 64, ...] and with SourceSwap. WorkGroup includes
  * the producer's threads. WorkGroupMapping: width of the bands of tiles along N, or, when negative, along M.
  */
+#include "problem/pack.h"
 #include "problem/window.h"
 #include "space/derive_internal.h"
 #include "space/wgmma.h"
@@ -98,6 +99,14 @@ static bool check_values(Derive *d)
     return true;
 }
 
+/* Lines of both operands, forward without groups; the filter alone, of groups as blocks (problem/pack.h). */
+static bool window_copies_fit(const Window *w, int32_t pack)
+{
+    const bool mirrored = w->mirrored[0] || w->mirrored[1];
+    if (pack == (PACK_A | PACK_B)) return !w->per_tap && !mirrored && w->group < 0;
+    return pack == 0 || (!w->per_tap && pack == (w->pixels ? PACK_A : PACK_B));
+}
+
 /* Convolutions and the like, whose operands the copy engine loads as windows. */
 static bool check_window(Derive *d)
 {
@@ -106,13 +115,19 @@ static bool check_window(Derive *d)
     Indices x;
     Window w;
     if (f->stochastic || f->fp16_alt) STOP(d, NV_FORM);
-    if (fused_any(&f->fused)) STOP(d, CONTRACTION_FORM);
     if ((s->GlobalSplitU > 1 && s->GlobalAccumulation != GACC_PARTIALS) || (s->StreamK && s->StreamKAtomic))
         STOP(d, WG_WINDOW_SPLIT, s->GlobalSplitU, s->StreamK);
     if (indices_of_type(f->pt, s->PackBatchDims, &x) || window_of(&x, &w))
         STOP(d, NV_VALUE, PARAM_PackBatchDims, s->PackBatchDims);
-    if (s->PackOperands || s->RowsFromRegisters || s->PackSummationDims)
-        STOP(d, WG_WINDOW_FORM, s->PackOperands, s->RowsFromRegisters, s->PackSummationDims);
+    if (s->RowsFromRegisters || s->PackSummationDims)
+        STOP(d, WG_WINDOW_FORM, s->RowsFromRegisters, s->PackSummationDims);
+    /* a vector that is the same for all groups, a bias along N of each: groups that become one cannot have
+       them */
+    if (s->PackOperands && w.group >= 0 &&
+        (f->fused.scale_alpha == ALONG_M || f->fused.bias == ALONG_N))
+        STOP(d, WG_WINDOW_VECTORS, s->PackOperands);
+    if (!window_copies_fit(&w, s->PackOperands))
+        STOP(d, WG_WINDOW_COPY, w.pixels, s->PackOperands, w.group >= 0);
     return true;
 }
 
@@ -195,7 +210,7 @@ static bool check_local(Derive *d)
     WgmmaPlan p;
     wgmma_plan(s, &p);
     int32_t limit = d->f->target->lds_bytes, row = WGMMA_ROW_BYTES / p.out_bytes;
-    int32_t unit = p.swapped && p.columns > row ? row : 8;
+    int32_t unit = p.swapped && p.columns > row ? row / 2 : 8;
     if (p.columns % unit) REJECT(d, WG_COLUMNS, p.columns, unit);
     if (s->RingStages == 0) s->RingStages = min32((limit - p.other_bytes) / p.stage_bytes, MOST_STAGES);
     wgmma_plan(s, &p);
