@@ -88,7 +88,8 @@ static const Effect *effect_of(Run *r, const Stmt *f)
         if (r->of[i].of == f) return &r->of[i];
     Effect x = {.of = f, .steers = trace_steers(&r->trace, f->body)};
     if (f->function->n_params > PARAMS_MAX || r->trace.depth == TRACE_DEPTH)
-        REFUSE(&r->trace, "functions that fill stages have too many parameters, or call one another too deep");
+        REFUSE(&r->trace,
+               "functions that fill stages have too many parameters, or call one another too deep");
     else if (!x.steers)
         look_at(r, f, &x);
     if (r->n_of == FUNCTIONS_MAX) REFUSE(&r->trace, "more than %d functions that fill stages", FUNCTIONS_MAX);

@@ -239,7 +239,8 @@ static int run_thread(Storing *t, const Stmt *f, int thread)
     int64_t phases = 0;
     t->thread = thread, t->meetings = 0;
     for (int i = 0; i < BUFFERS_MAX; i++) t->buffer[i] = (Buffer){.newer = READ, .is_free = t->of->once};
-    for (int tile = 0; tile < (t->of->once ? 1 : TILES) && !t->trace.e; tile++) {
+    const int tiles = t->of->once ? 1 : t->of->memory ? t->of->n_buffers + 1 : TILES;
+    for (int tile = 0; tile < tiles && !t->trace.e; tile++) {
         trace_restart(&t->trace);
         trace_know(&t->trace, t->of->phases, thing_number(phases));
         trace_know(&t->trace, t->of->thread, thing_number(thread));
@@ -280,7 +281,8 @@ static Err checked(const Stmts *s, const Slices *of, bool derives)
     /* a wait that is reached again may get a smaller number: what it covered before it still covers */
     const int meetings = t->trace.e ? 0 : run_thread(t, f, 0);
     if (!t->trace.e) every_wait(t, f->body);
-    if (!t->trace.e && run_thread(t, f, 1) != meetings)
+    /* nothing is asked of a thread of its own where all of them store */
+    if (!t->trace.e && !of->memory && run_thread(t, f, 1) != meetings)
         REFUSE(&t->trace, "threads of a warp group meet a different number of times");
     return trace_free(t);
 }

@@ -24,10 +24,19 @@ void trace_know(Trace *r, const char *name, Thing is)
 
 static const Thing nothing = {.kind = THING_NONE};
 
+/* Is it the call of that function, or of one with that name and a constant: "f<1>"? */
+static bool calls(const char *call, const Function *f)
+{
+    const size_t n = strlen(f->name);
+    return !strncmp(call, f->name, n) && (!call[n] || (f->constant && call[n] == '<'));
+}
+
 const Stmt *trace_function(const Trace *r, const char *name)
 {
-    for (int i = 0; i < r->n_functions; i++)
-        if (same_name(r->function[i]->function->name, name)) return r->function[i];
+    for (int i = 0; i < r->n_functions; i++) {
+        const Function *f = r->function[i]->function;
+        if (f->name[0] == name[0] && f->name[1] == name[1] && calls(name, f)) return r->function[i];
+    }
     return NULL;
 }
 

@@ -71,7 +71,8 @@ typedef struct {
     bool (*array)(Trace *r, const Stmt *s, Thing *is);
     void (*use)(Trace *r, Thing x);
     void (*forget)(Trace *r);
-    /* A condition, a loop that steers of which is not known whether or how often its body runs. NULL: refused. */
+    /* A condition, a loop that steers of which is not known whether or how often its body runs. NULL:
+     * refused. */
     void (*branch)(Trace *r, const Stmt *s);
     void (*turns)(Trace *r, const Stmt *s);
     /* Whether a statement, or a call by that name, steers. */
@@ -112,9 +113,9 @@ static inline bool is_named(const Value *v, const char *name)
     return v && (v->kind == VALUE_NAME || v->kind == VALUE_CALL) && same_name(v->name, name);
 }
 
-/* A state of so many bytes, all zero, whose first member is a Trace, and the function of that name. Its e is
- * ERR_FAILED where there is none (function NULL: none is looked for), functions are too many, or memory was missing when they were made. NULL:
- * out of memory. trace_free returns its e, of NULL ERR_FAILED. */
+/* A state of so many bytes, all zero, whose first member is a Trace, and the function of that name. Its e
+ * is ERR_FAILED where there is none (function NULL: none is looked for), functions are too many, or memory
+ * was missing when they were made. NULL: out of memory. trace_free returns its e, of NULL ERR_FAILED. */
 void *trace_new(size_t bytes, const TraceRules *rules, const Stmts *s, const char *function, const Stmt **f);
 Err trace_free(void *state);
 /* Forgets all names. */

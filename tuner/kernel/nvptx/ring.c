@@ -363,10 +363,10 @@ static void prefetching_turn(const GpuPlan *p, Stmts *s)
     stmt_end(s);
 }
 
-/* Prints the statements in s, indented by one level, and empties s. */
-static Err put_body(const GpuPlan *p, Stmts *s, Buf *out)
+/* Prints the statements in s, and empties s, so that its memory is used again. */
+static Err put_text(const GpuPlan *p, Stmts *s, int indent, Buf *out)
 {
-    Err e = stmt_print(s, p->dialect->words, 1, out);
+    Err e = stmt_print(s, p->dialect->words, indent, out);
     stmts_fini(s);
     stmts_init(s, GPU_STMTS_BYTES);
     return e;
@@ -381,26 +381,27 @@ static Err kernel(const GpuPlan *p, Stmts *s, Buf *out)
         stmt_var(s, "@Dims", "dims", NULL);
         gpu_dims_set(p, s, "dims.");
     }
-    TRY(put_body(p, s, out));
+    TRY(put_text(p, s, 1, out));
     gpu_walk_place(&walk, p, out);
     stmt_comment(s, "where alpha is 0, A and B are not read");
     const Value *zero = value_call(s, "@is_zero", value_call(s, "@from_s", value_reg(s, "alpha")));
     stmt_define(s, "unsigned", "k", value_select(s, zero, value_int(s, 0), value_reg(s, "size_k")));
-    TRY(put_body(p, s, out));
+    TRY(put_text(p, s, 1, out));
     gpu_walk_chunks(&walk, "k", NULL);
     if (p->walk.staggers) gpu_walk_stagger(&walk);
     TRY(gpu_walk_check(&walk));
     p->walk.prefetches ? prefetching_turn(p, s) : one_tile(p, s);
-    TRY(put_body(p, s, out));
+    TRY(put_text(p, s, 1, out));
     buf_puts(out, p->walk.persistent ? "    }\n}\n" : "}\n");
     return buf_check(out);
 }
 
 /* Prints the functions that follow those of the modules. */
-static Err functions(const GpuPlan *p, Stmts *s)
+static Err functions(const GpuPlan *p, Stmts *s, Buf *out)
 {
-    const Value *d = value_reg(s, "d"), *v = value_reg(s, "v");
     TRY(ring_loop_put(p, s));
+    TRY(put_text(p, s, 0, out));
+    const Value *d = value_reg(s, "d"), *v = value_reg(s, "v");
     if (p->indices)
         places(p, s);
     else {
@@ -437,7 +438,7 @@ static Err ring_lower(const Program *program, Str symbol, Buf *out)
     p->copy->emit(p, &body);
     p->compute->emit(p, &body);
     stmts_init(&s, GPU_STMTS_BYTES);
-    Err e = functions(p, &s);
+    Err e = functions(p, &s, &body);
     gpu_put(p, &s, &body);
     gpu_signature(p, symbol, &body);
     p->dialect->lds_body(p, &body);

@@ -14,7 +14,7 @@ enum { VECTOR = 16, MOST = 8, NO_SLOT = 0 };
 typedef struct {
     const GpuPlan *p;
     Stmts *s;
-    bool reads; /* C */
+    bool reads; /* C is read unless beta is 0: functions have a constant READS */
     RingResults r;
     int runs, parts, wide; /* runs of a thread; of the lines; elements of a vector of lines */
 } Store;
@@ -25,11 +25,11 @@ int ring_store_wide(const GpuPlan *p)
     return VECTOR / bytes < MOST ? VECTOR / bytes : MOST;
 }
 
-static Store store_of(const GpuPlan *p, Stmts *s, RingResults r, bool reads)
+static Store store_of(const GpuPlan *p, Stmts *s, RingResults r)
 {
     return (Store){.p = p,
                    .s = s,
-                   .reads = reads,
+                   .reads = gpu_reads_c(p),
                    .r = r,
                    .runs = p->n_acc / p->acc_run,
                    .parts = p->mt[1] / r.slots,
@@ -51,10 +51,15 @@ static const Value *both(const Store *c, const Value *x, const Value *y)
     return x ? op(c, VALUE_BOTH, x, y) : y;
 }
 static const Value *number(const Store *c, int64_t n) { return value_int(c->s, n); }
-/* The name of a function that reads C or does not. */
+/* Opens a function that reads C or does not; the name of one that does as this function. */
+static void open(const Store *c, Function f)
+{
+    if (c->reads) f.constant = "READS";
+    stmt_function(c->s, f);
+}
 static const char *named(const Store *c, const char *name)
 {
-    return stmts_name(c->s, c->reads ? "%s_with_c" : "%s", name);
+    return c->reads ? stmts_name(c->s, "%s<READS>", name) : name;
 }
 
 /* Which ways there are besides element by element. */
@@ -187,7 +192,15 @@ static const Value *combined(const Store *c, const Value *x, const Value *old, c
                       reg(c, "of_col"));
 }
 
-static const Value *reads(const Store *c) { return reg(c, c->reads ? "true" : "false"); }
+static const Value *reads(const Store *c) { return reg(c, c->reads ? "READS" : "false"); }
+
+/* to = x where C is read. */
+static void set_read(const Store *c, const Value *to, const Value *x)
+{
+    stmt_if(c->s, reads(c));
+    stmt_set(c->s, to, x);
+    stmt_end(c->s);
+}
 
 /* Element e of the lines from row m of a line on. */
 static const Value *of_line(const Store *c, const Value *m)
@@ -200,7 +213,9 @@ static void load_c(const Store *c, const char *type, int n, const Value *m, cons
 {
     Stmts *s = c->s;
     stmt_var(s, type, "x", NULL);
-    if (c->reads) stmt_define(s, type, "y", value_load(s, vector_at(c, type, n, place(c, 'c', m, column))));
+    if (!c->reads) return;
+    const Value *y = stmt_var(s, type, "y", NULL);
+    set_read(c, y, value_load(s, vector_at(c, type, n, place(c, 'c', m, column))));
 }
 
 static const Value *element(const Store *c, const char *of, const Expr *e)
@@ -215,8 +230,7 @@ static void store_whole(const Store *c)
 {
     Stmts *s = c->s;
     const int run = c->p->acc_run;
-    stmt_function(s, (Function){.name = named(c, "@store_whole"),
-                                STMT_PARAMS({"const @Out &", "o"}, {"const @Acc &", "acc"})});
+    open(c, (Function){.name = "@store_whole", STMT_PARAMS({"const @Out &", "o"}, {"const @Acc &", "acc"})});
     const Value *r = value_expr(s, stmt_unrolled(s, "r", NO_SLOT, c->runs));
     const Value *m = stmt_define(s, "int", "m", value_call(s, "acc.row", r));
     const Value *n = stmt_define(s, "int", "n", value_call(s, "acc.col", r));
@@ -239,9 +253,9 @@ static void store_whole(const Store *c)
 /* Opens a function that stores a part of the tile. */
 static void part_function(const Store *c, const char *name)
 {
-    stmt_function(c->s, (Function){.name = named(c, name),
-                                   STMT_PARAMS({"const @Out &", "o"}, {"const @TC *", "lines"},
-                                               {"int", "part"}, {"int", "tid"})});
+    open(c, (Function){.name = name,
+                       STMT_PARAMS({"const @Out &", "o"}, {"const @TC *", "lines"}, {"int", "part"},
+                                   {"int", "tid"})});
 }
 
 /* Opens the loop over the vectors of n elements, of which a column has `each`. Declares its line and
@@ -276,7 +290,7 @@ static void keep_rows(const Store *c, int n, bool same)
     const Value *m = reg(c, "m"), *row = sum(c, reg(c, "o.m0"), m), *x = reg(c, "o.x");
     if (same) stmt_if(s, op(c, VALUE_EQ, reg(c, "i"), reg(c, "tid")));
     stmt_set(s, reg(c, "at_d"), value_call(s, "@d_at_m", x, row));
-    if (c->reads) stmt_set(s, reg(c, "at_c"), value_call(s, "@c_at_m", x, row));
+    if (c->reads) set_read(c, reg(c, "at_c"), value_call(s, "@c_at_m", x, row));
     load_rows(c, n, m, op(c, VALUE_LT, m, reg(c, "o.m_left")), 0);
     if (same) stmt_end(s);
 }
@@ -287,7 +301,8 @@ static void store_run(const Store *c, int n)
     Stmts *s = c->s;
     const Value *m = reg(c, "m"), *column = reg(c, "n"), *to = place(c, 'd', m, column);
     if (n == 1) {
-        const Value *old = c->reads ? value_load(s, element_at(c, place(c, 'c', m, column))) : NULL;
+        const Value *old = c->reads ? stmt_var(s, "@TD", "c", NULL) : NULL;
+        if (old) set_read(c, old, value_load(s, element_at(c, place(c, 'c', m, column))));
         const Value *v = combined(c, of_line(c, m), old, reads(c), value_at_i(s, reg(c, "rows"), 0));
         stmt_call(s, "@put", to, v);
         return;
@@ -333,7 +348,7 @@ static void pair_element(const Store *c, int e)
 {
     Stmts *s = c->s;
     const Value *m = reg(c, e ? "m_1" : "m_0");
-    const Value *with_c = op(c, VALUE_LT, m, reg(c, "o.m_left")), *old = NULL;
+    const Value *with_c = both(c, reads(c), op(c, VALUE_LT, m, reg(c, "o.m_left"))), *old = NULL;
     load_rows(c, 1, m, NULL, e);
     if (c->reads) {
         old = stmt_var(s, "@TD", stmts_name(s, "c_%d", e), NULL);
@@ -409,10 +424,10 @@ static Err store_lines(const Store *c)
 {
     Stmts *s = c->s;
     ExprPool *p = &s->pool;
-    const char *name = named(c, "@store_lines");
-    stmt_function(s, (Function){.name = name,
-                                STMT_PARAMS({"const @Out &", "o"}, {"const @Acc &", "acc"},
-                                            {"@TC *", "lines"}, {"bool", "wide"}, {"int", "tid"})});
+    const char *name = "@store_lines";
+    open(c, (Function){.name = name,
+                       STMT_PARAMS({"const @Out &", "o"}, {"const @Acc &", "acc"}, {"@TC *", "lines"},
+                                   {"bool", "wide"}, {"int", "tid"})});
     const Expr *group =
         expr_div_i(p, expr_var(p, "tid", NO_SLOT, 0, c->p->n_threads - 1), c->p->n_threads / c->p->lsu);
     const Expr *behind = expr_mul_i(p, group, (int64_t)c->r.line * c->r.slots);
@@ -450,15 +465,16 @@ static void store_as(const Store *c)
     const Value *o = reg(c, "o"), *acc = reg(c, "acc"), *lines = value_cast(s, "@TC *", reg(c, "lds")),
                 *zero = number(c, 0);
     const Value *wide = reg(c, c->p->indices && has_wide(c) ? "o.wide" : "false"), *straight = NULL;
-    stmt_function(s, (Function){.name = named(c, "@store_as"),
-                                STMT_PARAMS({"const @Out &", "o"}, {"const @Acc &", "acc"}, {"char *", "lds"},
-                                            {"int", "tid"})});
+    open(c, (Function){.name = "@store_as",
+                       STMT_PARAMS({"const @Out &", "o"}, {"const @Acc &", "acc"}, {"char *", "lds"},
+                                   {"int", "tid"})});
     if (!c->p->indices && !gpu_adds(c->p) && gpu_contiguous_results(c->p)) {
         const Value *bits =
             op(c, VALUE_OR, value_cast(s, "@u64", reg(c, "o.d")), product(c, reg(c, "o.ldd"), bytes));
         const Value *of_c =
             op(c, VALUE_OR, value_cast(s, "@u64", reg(c, "o.c")), product(c, reg(c, "o.ldc"), bytes));
-        bits = stmt_define(s, "@u64", "bits", c->reads ? op(c, VALUE_OR, bits, of_c) : bits);
+        if (c->reads) bits = op(c, VALUE_OR, bits, value_select(s, reads(c), of_c, zero));
+        bits = stmt_define(s, "@u64", "bits", bits);
         const Value *no_skip =
             op(c, VALUE_NOT, op(c, VALUE_OR, reg(c, "o.m_skip"), reg(c, "o.n_skip")), NULL);
         const Value *rows = op(c, VALUE_GE, reg(c, "o.m_left"), number(c, c->p->mt[0]));
@@ -493,24 +509,23 @@ static Err all(const Store *c)
 
 Err ring_store(const GpuPlan *p, RingResults r, Stmts *s)
 {
-    const Store plain = store_of(p, s, r, false), with_c = store_of(p, s, r, true);
+    const Store c = store_of(p, s, r);
     const Value *const x[] = {value_reg(s, "o"), value_reg(s, "acc"), value_reg(s, "lds"),
                               value_reg(s, "tid")};
     gpu_heading(s, "---- results ----");
-    types(&plain);
-    line_function(&plain);
-    TRY(all(&plain));
-    if (gpu_reads_c(p)) TRY(all(&with_c));
+    types(&c);
+    line_function(&c);
+    TRY(all(&c));
     stmt_function(s, (Function){.name = "@store",
                                 STMT_PARAMS({"const @Out &", "o"}, {"const @Acc &", "acc"}, {"char *", "lds"},
                                             {"int", "tid"})});
-    if (gpu_reads_c(p)) {
+    if (c.reads) {
         stmt_if(s, value_op(s, VALUE_NOT, value_call(s, "@is_zero", value_reg(s, "o.ops.beta")), NULL));
-        stmt_do(s, value_call_n(s, "@store_as_with_c", 4, x));
+        stmt_do(s, value_call_n(s, "@store_as<1>", 4, x));
         stmt_else(s);
     }
-    stmt_do(s, value_call_n(s, "@store_as", 4, x));
-    if (gpu_reads_c(p)) stmt_end(s);
+    stmt_do(s, value_call_n(s, c.reads ? "@store_as<0>" : "@store_as", 4, x));
+    if (c.reads) stmt_end(s);
     stmt_end(s);
     return ERR_OK;
 }
