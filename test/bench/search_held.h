@@ -1,6 +1,7 @@
-/* What a library that is made of a search's kernels loses on sizes that the search did not see, on a made device
- * (search_sim.h): one of the winners alone, and one with the kernels of its rounds that step_search keeps for
- * sizes between the tuned ones. The loss is against the best of all measured kernels and of the recorded list. */
+/* What a library that is made of a search's kernels loses on sizes that the search did not see, on a made
+ * device (search_sim.h): one of the winners alone, and one with the kernels of its rounds that step_search
+ * keeps for sizes between the tuned ones. The loss is against the best of all measured kernels and of the
+ * recorded list. */
 #ifndef TEST_BENCH_SEARCH_HELD_H
 #define TEST_BENCH_SEARCH_HELD_H
 
@@ -75,7 +76,8 @@ static inline Err held_line(Arena *a, const Held *h, const char *what, double *l
     char text[256];
     q.spearman = (double)NAN;
     TRY(model_quality_finish(a, &q, h->n_sizes));
-    snprintf(text, sizeof text, "n=%zu mean %.1f%% [%.1f, %.1f] p50 %.1f%% p90 %.1f%% p95 %.1f%% worst %.1f%%",
+    snprintf(text, sizeof text, "n=%zu mean %.1f%% [%.1f, %.1f] p50 %.1f%% p90 %.1f%% p95 %.1f%% worst "
+             "%.1f%%",
              q.n, q.mean * 100, q.mean_lo * 100, q.mean_hi * 100, q.p50 * 100, q.p90 * 100, q.p95 * 100,
              q.worst * 100);
     printf("    held out, %-28s %s\n", what, text);
