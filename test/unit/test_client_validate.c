@@ -349,7 +349,8 @@ static void test_freivalds_batches(void **state)
         Case c = make_case(TYPE_S, INIT_TRIG_SIN, M, N, BATCH, K, true);
         if (shared) c.g.b.batch = 0;
         compute_f32(&c);
-        ValidateOptions o = {.n_validate = 16, .n_allocated = M * N * BATCH, .n_threads = 3, .never_all = true};
+        ValidateOptions o = {
+            .n_validate = 16, .n_allocated = M * N * BATCH, .n_threads = 3, .never_all = true};
         Check r = check(&c, &o);
         assert_true(r.passed && r.covered && r.n_suspect == 0);
         float *d = c.d;
