@@ -23,19 +23,22 @@ struct Freivalds {
     bool complex, finite, integers, exact;
     int input_bits;
     int64_t n_blocks, width;
+    bool b_shared;       /* all batch matrices have the same B, and the same signs */
     double *y_re, *y_im; /* m x n_blocks x batch: expected sums */
-    double *z_re, *z_im; /* k x n_blocks: B * X of one batch matrix, while preparing */
+    double *z_re, *z_im; /* k x n_blocks x n_at_once: B * X, while preparing */
+    int64_t n_at_once;   /* batch matrices that are prepared together */
     double *a_norm;      /* m x batch */
     double *b_norm;      /* n_blocks x batch: Frobenius norm of the block */
     double a_max, b_max; /* largest norm of a row of A, of a column of B */
     double c_max;        /* largest |c| */
-    int64_t b;           /* batch matrix that is being prepared */
+    int64_t b;           /* the first batch matrix of those that are being prepared */
     pthread_mutex_t lock;
 };
 
 /* The sign of column j is a bit of a hash, so it needs no memory. */
-static double sign_of(int64_t j, int64_t b)
+static double sign_of(const Freivalds *f, int64_t j, int64_t batch)
 {
+    const int64_t b = f->b_shared ? 0 : batch;
     uint64_t z = ((uint64_t)j + 1) * 0x9e3779b97f4a7c15u + (uint64_t)b * 0xd1342543de82ef95u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z ^= z >> 29;
@@ -47,13 +50,21 @@ typedef struct {
     double norm2, max;
 } Facts;
 
+/* Numbers of WHOLE and more are integers; adding it rounds smaller ones. */
+static bool is_integer(double x)
+{
+    static const double WHOLE = 0x1p52;
+    const double size = fabs(x);
+    return size >= WHOLE || (size + WHOLE) - WHOLE == size;
+}
+
 static void facts_add(Facts *f, const double *re, const double *im, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
         double r = re[i], q = im ? im[i] : 0, size2 = r * r + q * q;
         if (!isfinite(size2))
             f->finite = false;
-        else if (r != nearbyint(r) || q != nearbyint(q))
+        else if (f->integers && !(is_integer(r) && is_integer(q)))
             f->integers = false;
         f->norm2 += size2;
         if (size2 > f->max) f->max = size2;
@@ -71,18 +82,19 @@ static void facts_merge(Freivalds *f, const Facts *x, double *largest, double va
 
 enum { STEP = 512 };
 
-static void row_task(void *ctx, int64_t i)
+static void row_task(void *ctx, int64_t task)
 {
     Freivalds *f = ctx;
+    const int64_t i = task % f->g.m, b = task / f->g.m;
     Facts x = {.finite = true, .integers = true};
     Matrix t = matrix_transposed(&f->g.a);
     double re[STEP], im[STEP];
     for (int64_t l = 0; l < f->g.k; l += STEP) {
         int64_t n = f->g.k - l < STEP ? f->g.k - l : STEP;
-        matrix_column(&t, l, i, f->b, n, re, im);
+        matrix_column(&t, l, i, b, n, re, im);
         facts_add(&x, re, im, n);
     }
-    f->a_norm[i + f->g.m * f->b] = sqrt(x.norm2);
+    f->a_norm[task] = sqrt(x.norm2);
     facts_merge(f, &x, &f->a_max, sqrt(x.norm2));
 }
 
@@ -92,45 +104,47 @@ static int64_t block_end(const Freivalds *f, int64_t q)
     return end < f->g.n ? end : f->g.n;
 }
 
-/* z = B * X for block q, and the facts about B in its columns. */
-static void block_task(void *ctx, int64_t q)
+/* z = B * X for a block of a batch matrix, and the facts about B in its columns. */
+static void block_task(void *ctx, int64_t task)
 {
     Freivalds *f = ctx;
     const Gemm *g = &f->g;
+    const int64_t q = task % f->n_blocks, b = f->b + task / f->n_blocks;
     Facts all = {.finite = true, .integers = true};
     double largest = 0, re[STEP], im[STEP];
-    double *zr = f->z_re + q * g->k, *zi = f->complex ? f->z_im + q * g->k : NULL;
+    double *zr = f->z_re + task * g->k, *zi = f->complex ? f->z_im + task * g->k : NULL;
     for (int64_t l = 0; l < g->k; l++) zr[l] = 0;
     for (int64_t l = 0; zi && l < g->k; l++) zi[l] = 0;
     for (int64_t j = q * f->width; j < block_end(f, q); j++) {
-        double s = sign_of(j, f->b), before = all.norm2;
+        double s = sign_of(f, j, b), before = all.norm2;
         for (int64_t l = 0; l < g->k; l += STEP) {
             int64_t n = g->k - l < STEP ? g->k - l : STEP;
-            matrix_column(&g->b, l, j, f->b, n, re, im);
+            matrix_column(&g->b, l, j, b, n, re, im);
             facts_add(&all, re, im, n);
             for (int64_t x = 0; x < n; x++) zr[l + x] += s * re[x];
             for (int64_t x = 0; zi && x < n; x++) zi[l + x] += s * im[x];
         }
         if (all.norm2 - before > largest) largest = all.norm2 - before;
     }
-    f->b_norm[q + f->n_blocks * f->b] = sqrt(all.norm2);
+    f->b_norm[q + f->n_blocks * b] = sqrt(all.norm2);
     facts_merge(f, &all, &f->b_max, sqrt(largest));
 }
 
-/* y += beta * C * X for block q. */
-static void c_task(void *ctx, int64_t q)
+/* y += beta * C * X for a block of a batch matrix. */
+static void c_task(void *ctx, int64_t task)
 {
     Freivalds *f = ctx;
     const Gemm *g = &f->g;
+    const int64_t q = task % f->n_blocks, b = task / f->n_blocks;
     Facts x = {.finite = true, .integers = true};
     double re[STEP], im[STEP];
-    double *yr = f->y_re + g->m * (q + f->n_blocks * f->b);
-    double *yi = f->complex ? f->y_im + g->m * (q + f->n_blocks * f->b) : NULL;
+    double *yr = f->y_re + g->m * task;
+    double *yi = f->complex ? f->y_im + g->m * task : NULL;
     for (int64_t j = q * f->width; j < block_end(f, q); j++) {
-        double s = sign_of(j, f->b), sr = s * g->beta[0], si = s * g->beta[1];
+        double s = sign_of(f, j, b), sr = s * g->beta[0], si = s * g->beta[1];
         for (int64_t i = 0; i < g->m; i += STEP) {
             int64_t n = g->m - i < STEP ? g->m - i : STEP;
-            matrix_column(&g->c, i, j, f->b, n, re, im);
+            matrix_column(&g->c, i, j, b, n, re, im);
             facts_add(&x, re, im, n);
             for (int64_t r = 0; r < n; r++) {
                 yr[i + r] += sr * re[r] - (yi ? si * im[r] : 0);
@@ -151,20 +165,34 @@ static double element_bound(const Freivalds *f)
     return size_of(f->g.alpha) * f->a_max * f->b_max + size_of(f->g.beta) * f->c_max;
 }
 
+/* y = A * B * X, some batch matrices at a time. Where they share B, z is made once. */
+static Err products_prepare(Freivalds *f)
+{
+    const Gemm *g = &f->g;
+    parallel_for(g->m * g->batch, f->n_threads, row_task, f);
+    for (f->b = 0; f->b < g->batch; f->b += f->n_at_once) {
+        const int64_t n = g->batch - f->b < f->n_at_once ? g->batch - f->b : f->n_at_once,
+                      at = g->m * f->n_blocks * f->b;
+        const ColumnSet x = {.re = f->z_re,
+                             .im = f->z_im,
+                             .n = f->n_blocks,
+                             .b = f->b,
+                             .n_batches = n,
+                             .batch = f->b_shared ? 0 : g->k * f->n_blocks};
+        parallel_for(f->n_blocks * (f->b_shared ? 1 : n), f->n_threads, block_task, f);
+        TRY(reference_product(g, &x, f->n_threads, f->y_re + at, f->y_im ? f->y_im + at : NULL));
+    }
+    for (int64_t i = f->n_blocks; f->b_shared && i < f->n_blocks * g->batch; i++)
+        f->b_norm[i] = f->b_norm[i % f->n_blocks];
+    return ERR_OK;
+}
+
 static Err prepare(Freivalds *f)
 {
     const Gemm *g = &f->g;
     bool alpha = size_of(g->alpha) != 0, beta = size_of(g->beta) != 0;
-    for (f->b = 0; f->b < g->batch; f->b++) {
-        double *yr = f->y_re + g->m * f->n_blocks * f->b,
-               *yi = f->y_im ? f->y_im + g->m * f->n_blocks * f->b : NULL;
-        if (alpha) {
-            parallel_for(g->m, f->n_threads, row_task, f);
-            parallel_for(f->n_blocks, f->n_threads, block_task, f);
-            TRY(reference_product(g, f->b, f->z_re, f->z_im, f->n_blocks, f->n_threads, yr, yi));
-        }
-        if (beta) parallel_for(f->n_blocks, f->n_threads, c_task, f);
-    }
+    if (alpha) TRY(products_prepare(f));
+    if (beta) parallel_for(f->n_blocks * g->batch, f->n_threads, c_task, f);
     double limit = number_exact_limit(g->compute), bound = element_bound(f);
     if (number_exact_limit(g->out) < limit) limit = number_exact_limit(g->out);
     if (f->input_bits) limit = fmin(limit, ldexp(1, f->input_bits));
@@ -173,6 +201,33 @@ static Err prepare(Freivalds *f)
     /* Integers that may wrap cannot be judged by sums of doubles. */
     if (type_info(g->out)->integral && !f->exact) f->finite = false;
     return 0;
+}
+
+/* Whether all batch matrices have the same B: the filter of images, for instance. */
+static bool is_shared(const Gemm *g)
+{
+    bool same = g->batch > 1;
+    if (!g->b.map) return same && g->b.batch == 0;
+    for (int64_t b = 1; same && b < g->batch; b++) same = g->b.map->batch[b] == g->b.map->batch[0];
+    return same;
+}
+
+/* About BLOCKS blocks of all batch matrices together, so that a check of some of them sees a like part of D
+ * whatever its shape; LEAST where more would take WORK multiply-adds. */
+static void blocks_choose(Freivalds *f)
+{
+    enum { LEAST = 8 };
+    static const double WORK = 0x1p31, Z_NUMBERS = 0x1p23;
+    const Gemm *g = &f->g;
+    const double of_block = (double)g->m * (double)g->batch * (double)g->k;
+    int64_t most = BLOCKS;
+    while (most > LEAST && (double)most * of_block > WORK) most /= 2;
+    while (most > 1 && (most * g->batch > BLOCKS || most > (INT64_C(1) << 25) / (g->m * g->batch))) most /= 2;
+    f->width = (g->n + most - 1) / most;
+    f->n_blocks = (g->n + f->width - 1) / f->width;
+    f->b_shared = is_shared(g);
+    const double at_once = f->b_shared ? (double)g->batch : Z_NUMBERS / ((double)g->k * (double)f->n_blocks);
+    f->n_at_once = at_once < 1 ? 1 : at_once < (double)g->batch ? (int64_t)at_once : g->batch;
 }
 
 Err freivalds_new(const Gemm *g, int n_threads, int input_bits, Freivalds **out)
@@ -186,11 +241,9 @@ Err freivalds_new(const Gemm *g, int n_threads, int input_bits, Freivalds **out)
     f->finite = f->integers = true;
     f->input_bits = input_bits;
     pthread_mutex_init(&f->lock, NULL);
-    int64_t most = BLOCKS;
-    while (most > 1 && most > (INT64_C(1) << 25) / (g->m * g->batch)) most /= 2;
-    f->width = (g->n + most - 1) / most;
-    f->n_blocks = (g->n + f->width - 1) / f->width;
-    size_t sums = (size_t)(g->m * f->n_blocks * g->batch), z = (size_t)(g->k * f->n_blocks) + 1;
+    blocks_choose(f);
+    size_t sums = (size_t)(g->m * f->n_blocks * g->batch),
+           z = (size_t)(g->k * f->n_blocks * (f->b_shared ? 1 : f->n_at_once)) + 1;
     f->y_re = calloc(sums, sizeof(double));
     f->z_re = calloc(z, sizeof(double));
     f->y_im = f->complex ? calloc(sums, sizeof(double)) : NULL;
@@ -259,7 +312,7 @@ static void search_block(void *ctx, int64_t task)
         int64_t n = g->m - i0 < STEP ? g->m - i0 : STEP;
         for (int64_t i = 0; i < n; i++) sr[i] = si[i] = norm[i] = 0;
         for (int64_t j = q * f->width; j < block_end(f, q); j++) {
-            double x = sign_of(j, b);
+            double x = sign_of(f, j, b);
             matrix_column(s->d, i0, j, b, n, re, im);
             for (int64_t i = 0; i < n; i++) {
                 sr[i] += x * re[i];

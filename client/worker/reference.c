@@ -249,8 +249,9 @@ static void pack_across(double *to, const double *line, int64_t n, int64_t l)
 
 typedef struct {
     const Gemm *g;
-    int64_t b, nc; /* one batch matrix, nc columns of x; x NULL: all batches of g->b */
+    int64_t b, nc; /* x: nc columns for each of the batches from b on; x NULL: all batches of g->b */
     const double *x_re, *x_im;
+    int64_t x_batch; /* numbers from the columns of a batch to those of the next; 0: all have the same */
     double *out_re, *out_im;
     int64_t tiles_m, tiles_n;
     bool complex;
@@ -295,8 +296,9 @@ static void load_panels(const Product *p, Scratch *s, int64_t b, int64_t i0, int
         return;
     }
     for (int64_t j = 0; j < cols; j++) {
-        pack_line(s->b[0], p->x_re + (j0 + j) * g->k + l, j, depth);
-        if (p->complex) pack_line(s->b[1], p->x_im + (j0 + j) * g->k + l, j, depth);
+        const int64_t at = (b - p->b) * p->x_batch + (j0 + j) * g->k + l;
+        pack_line(s->b[0], p->x_re + at, j, depth);
+        if (p->complex) pack_line(s->b[1], p->x_im + at, j, depth);
     }
 }
 
@@ -330,7 +332,7 @@ static void store_tile(const Product *p, Scratch *s, int64_t b, int64_t i0, int6
         for (int64_t i = 0; i < TILE && i0 + i < g->m; i++) {
             double re = s->acc[0][j * TILE + i], im = p->complex ? s->acc[1][j * TILE + i] : 0;
             Value v = tile_value(p, re, im, i0 + i, j0 + j, b);
-            int64_t at = i0 + i + g->m * (j0 + j + (p->x_re ? 0 : g->n * b));
+            int64_t at = i0 + i + g->m * (j0 + j + p->nc * (b - p->b));
             p->out_re[at] = v.re;
             if (p->complex) p->out_im[at] = v.im;
         }
@@ -341,7 +343,7 @@ static void product_task(void *ctx, int64_t task)
     Product *p = ctx;
     const Gemm *g = p->g;
     int64_t i0 = task % p->tiles_m * TILE, rest = task / p->tiles_m;
-    int64_t j0 = rest % p->tiles_n * TILE, b = p->x_re ? p->b : rest / p->tiles_n;
+    int64_t j0 = rest % p->tiles_n * TILE, b = p->b + rest / p->tiles_n;
     Scratch *s = aligned_alloc(64, (sizeof *s + 63) / 64 * 64);
     if (!s) {
         atomic_store(&p->failed, true);
@@ -375,11 +377,17 @@ static Err product_run(Product *p, int64_t n_batches, int n_threads)
     return 0;
 }
 
-Err reference_product(const Gemm *g, int64_t b, const double *x_re, const double *x_im, int64_t nc,
-                      int n_threads, double *out_re, double *out_im)
+Err reference_product(const Gemm *g, const ColumnSet *x, int n_threads, double *out_re, double *out_im)
 {
-    Product p = {.g = g, .b = b, .nc = nc, .x_re = x_re, .x_im = x_im, .out_re = out_re, .out_im = out_im};
-    return product_run(&p, 1, n_threads);
+    Product p = {.g = g,
+                 .b = x->b,
+                 .nc = x->n,
+                 .x_re = x->re,
+                 .x_im = x->im,
+                 .x_batch = x->batch,
+                 .out_re = out_re,
+                 .out_im = out_im};
+    return product_run(&p, x->n_batches, n_threads);
 }
 
 Err reference_all(const Gemm *g, int n_threads, double *out_re, double *out_im)

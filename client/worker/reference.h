@@ -63,10 +63,16 @@ typedef struct {
 
 /* One element, accumulated in long double and not rounded to D's type. */
 Value reference_element(const Gemm *g, int64_t i, int64_t j, int64_t b);
-/* alpha * A * X for one batch matrix: X is k x nc, out m x nc, packed column-major doubles; the im parts are
- * NULL when nothing is complex. Blocked, several threads. */
-Err reference_product(const Gemm *g, int64_t b, const double *x_re, const double *x_im, int64_t nc,
-                      int n_threads, double *out_re, double *out_im);
+/* n columns of k packed doubles for each of n_batches matrices of the batch, from number b on. The im part is
+ * NULL when nothing is complex. */
+typedef struct {
+    const double *re, *im;
+    int64_t n, b, n_batches;
+    int64_t batch; /* numbers from the columns of a matrix to those of the next; 0: all have the same */
+} ColumnSet;
+
+/* alpha * A * X for each matrix of x: out is m x n for each, packed. Blocked, several threads. */
+Err reference_product(const Gemm *g, const ColumnSet *x, int n_threads, double *out_re, double *out_im);
 /* All of D, packed (i fastest, then j, then b), not rounded. out_im NULL when nothing is complex. */
 Err reference_all(const Gemm *g, int n_threads, double *out_re, double *out_im);
 

@@ -297,13 +297,16 @@ Err validator_check(Validator *v, const Matrix *d, Check *out)
     return c.failed;
 }
 
-/* The number of column blocks to check; fewer for large results, because their bytes are copied over PCIe. */
+/* The number of column blocks to check, an eighth of them; fewer for large results, because their bytes are
+ * copied over PCIe. */
 static int64_t some_blocks(const Validator *v)
 {
+    enum { PART = 8, LEAST = 2 };
     const Gemm *g = &v->g;
     int64_t all = freivalds_n_blocks(v->product), bytes = g->m * g->n * g->batch * type_bytes(g->out) / all;
     int64_t n = SOME_BYTES / (bytes + 1);
-    return n < 2 ? 2 : n > SOME_BLOCKS ? SOME_BLOCKS : n;
+    if (n > all / PART) n = all / PART;
+    return n < LEAST ? LEAST : n > SOME_BLOCKS ? SOME_BLOCKS : n;
 }
 
 bool validator_has_ranges(const Validator *v) { return v->product && freivalds_usable(v->product); }

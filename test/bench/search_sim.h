@@ -26,7 +26,7 @@
 #define SIM_COMPILE_S 0.66
 #define SIM_FIRST_S 1.4
 #define SIM_SIZE_S 0.087
-#define SIM_ELEMENT_S 3.4e-9
+#define SIM_ELEMENT_S 1.7e-9
 #define SIM_PAIR_S 0.0052
 #define SIM_GRAPH_BELOW_S 20e-6
 #define SIM_GRAPH_S 1.9e-5

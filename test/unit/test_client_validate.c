@@ -339,6 +339,33 @@ static void test_freivalds_inexact(void **state)
     case_free(&c);
 }
 
+/* Many batch matrices with one B, as images have one filter, and with a B of each: few blocks for each, no
+ * false alarm, and a wrong element of any of them is found. */
+static void test_freivalds_batches(void **state)
+{
+    (void)state;
+    enum { M = 33, N = 70, BATCH = 90, K = 120 };
+    for (int shared = 0; shared < 2; shared++) {
+        Case c = make_case(TYPE_S, INIT_TRIG_SIN, M, N, BATCH, K, true);
+        if (shared) c.g.b.batch = 0;
+        compute_f32(&c);
+        ValidateOptions o = {
+            .n_validate = 16, .n_allocated = M * N * BATCH, .n_threads = 3, .never_all = true};
+        Check r = check(&c, &o);
+        assert_true(r.passed && r.covered && r.n_suspect == 0);
+        float *d = c.d;
+        for (size_t at = 7; at < M * N * BATCH; at += 31337) {
+            const float old = d[at];
+            d[at] += 0.5f;
+            r = check(&c, &o);
+            if (r.passed || r.n_suspect != 1)
+                fail_msg("element %zu: %lld suspects", at, (long long)r.n_suspect);
+            d[at] = old;
+        }
+        case_free(&c);
+    }
+}
+
 static void test_freivalds_types(void **state)
 {
     (void)state;
@@ -374,6 +401,7 @@ int main(void)
         cmocka_unit_test(test_all_elements),
         cmocka_unit_test(test_freivalds_exact),
         cmocka_unit_test(test_freivalds_inexact),
+        cmocka_unit_test(test_freivalds_batches),
         cmocka_unit_test(test_freivalds_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,7 +99,7 @@ static void program_of(const Kernel *k, Buf *out)
 }
 
 /* The hash of the text without its title; false: it is refused by one line. */
-static bool content_of(Str program, char hash[65])
+static bool content_of(Str program, char hash[CONTENT_HEX + 1])
 {
     Buf text;
     buf_init(&text);
@@ -110,9 +110,9 @@ static bool content_of(Str program, char hash[65])
         hash[0] = 0;
     } else {
         const Str content = kernel_content(buf_view(&text));
-        assert_int_equal(content.n, 64);
-        memcpy(hash, content.s, 64);
-        hash[64] = 0;
+        assert_int_equal(content.n, CONTENT_HEX);
+        memcpy(hash, content.s, CONTENT_HEX);
+        hash[CONTENT_HEX] = 0;
     }
     buf_fini(&text);
     return !e;
@@ -127,7 +127,7 @@ typedef struct {
 static void replaced(Str program, size_t at, size_t is, const char *by, Count *n)
 {
     Buf text;
-    char hash[65];
+    char hash[CONTENT_HEX + 1];
     buf_init(&text);
     buf_str(&text, str_sub(program, 0, at));
     buf_puts(&text, by);
@@ -255,7 +255,7 @@ static void bounds(void **state)
     (void)state;
     for (int i = 0; i < N_KERNELS; i++) {
         Buf b, text;
-        char hash[65];
+        char hash[CONTENT_HEX + 1];
         buf_init(&b);
         buf_init(&text);
         program_of(&kernels[i], &b);

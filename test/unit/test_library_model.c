@@ -154,7 +154,7 @@ static void numbers(void **state)
         assert_false(model_entry_read(v, &back));
         v[i] = was;
     }
-    ModelResidual r = {{100, 200, 300, 4, 2, 4, 16, false}, 0.25}, again;
+    ModelResidual r = {{100, 200, 300, 4, 2, 4, 16, false, 0, 0}, 0.25}, again;
     model_residual_write(&r, w);
     assert_true(model_residual_read(w, &again));
     assert_true(again.size.m == 100 && again.size.k == 300 && again.size.batch == 4 && again.error == 0.25);

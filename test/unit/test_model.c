@@ -126,7 +126,7 @@ static void judge(void *ctx, const Solution *s, const ModelKernel *k)
     double sum = 0;
     (void)s;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        ModelSize z = {sizes[i][0], sizes[i][1], sizes[i][2], sizes[i][3], 16, 16, 16, false};
+        ModelSize z = {sizes[i][0], sizes[i][1], sizes[i][2], sizes[i][3], 16, 16, 16, false, 0, 0};
         double seconds = model_time(k, &j->d, &j->r[k->class], &z, &t);
         assert_true(isfinite(seconds) && seconds > 0 && seconds == t.seconds);
         assert_true(seconds >= t.bound_seconds * 0.999);
@@ -152,7 +152,7 @@ static void every_family(void **state)
               {"configs/navi31_hgemm.yaml", "gfx1100", 0.4},
               {"configs/host.yaml", "x86-64-v4", 0.4}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
-        Judge j = {.z = {4096, 4096, 4096, 1, 16, 16, 16, false}};
+        Judge j = {.z = {4096, 4096, 4096, 1, 16, 16, 16, false, 0, 0}};
         model_of_part(target_find(str_from(of[i].arch)), STR_NULL, 4, &j.d);
         model_rates_typical(j.r);
         assert_true(each_kernel(of[i].config, of[i].arch, judge, &j) > 10);
@@ -191,7 +191,10 @@ static double seconds_of(const ModelKernel *k, ModelSize z, ModelTime *out)
     return model_time(k, &d, &r, &z, out);
 }
 
-static ModelSize size_of(double m, double n, double k) { return (ModelSize){m, n, k, 1, 16, 16, 16, false}; }
+static ModelSize size_of(double m, double n, double k)
+{
+    return (ModelSize){m, n, k, 1, 16, 16, 16, false, 0, 0};
+}
 
 static void direction(void **state)
 {
@@ -224,7 +227,15 @@ static void direction(void **state)
     const double by_line = seconds_of(&engine, size_of(1024, 1024, 64), NULL),
                  by_element = seconds_of(&elements, size_of(1024, 1024, 64), NULL);
     assert_true(by_element - by_line > 4.5e-6 && by_element - by_line < 7.5e-6);
-    assert_true(seconds_of(&engine, (ModelSize){1024, 1024, 64, 1, 16, 16, 2, false}, NULL) == by_element);
+    ModelSize ragged = size_of(1024, 1024, 64), pixels = size_of(65536, 320, 2880);
+    ragged.align_d = 2;
+    assert_true(seconds_of(&engine, ragged, NULL) == by_element);
+    /* nine taps of a filter read a pixel */
+    seconds_of(&engine, pixels, &t);
+    const double dram = t.dram_read;
+    pixels.once_a = 1.0 / 9;
+    seconds_of(&engine, pixels, &t);
+    assert_true(t.dram_read < 0.5 * dram);
     seconds_of(&kernel, size_of(1, 1, 1), &t);
     assert_true(t.binds == MODEL_TERM_launch || t.binds == MODEL_TERM_fill || t.binds == MODEL_TERM_store);
 }

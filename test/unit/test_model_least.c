@@ -71,7 +71,9 @@ static ModelSize size_draw(void)
                        align,
                        align,
                        align,
-                       draw(0, 1)};
+                       draw(0, 1),
+                       0,
+                       0};
 }
 
 static void selector_make(Arena *a, ModelSelector *s)

@@ -50,7 +50,7 @@ static void device_of(ModelDevice *d) { model_of_part(target_find(STR("sm_90a"))
 /* The winner takes a third of the others' time. */
 static void size_set(ModelMatrix *m, size_t z, double x, double y, double depth, size_t winner)
 {
-    m->size[z] = (ModelSize){round(x), round(y), round(depth), 1, 16, 16, 16, false};
+    m->size[z] = (ModelSize){round(x), round(y), round(depth), 1, 16, 16, 16, false, 0, 0};
     double flops = 2 * m->size[z].m * m->size[z].n * m->size[z].k;
     for (size_t k = 0; k < m->n_kernels; k++)
         m->seconds[z * m->n_kernels + k] = (1e-5 + flops * 1e-14) * (k == winner ? 1 : 3);
@@ -146,7 +146,9 @@ static void a_tree_is_right(void **state)
                        16,
                        16,
                        16,
-                       false};
+                       false,
+                       0,
+                       0};
         right += model_tree_choose(&t, &z) == by_depth(k);
     }
     if (right < 950) fail_msg("%d of 1000 sizes", right);

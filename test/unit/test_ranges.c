@@ -1,5 +1,5 @@
-/* The ranges of the ready configs for the H200 have every kernel of the lists that a person chose for the same
- * types, test/data/search/h200_*_list.yaml: what a search is compared with is within its reach. */
+/* The ranges of the ready configs for the H200 have every kernel of the lists that a person chose for the
+ * same types, test/data/search/h200_*_list.yaml: what a search is compared with is within its reach. */
 #include "test/support.h"
 
 #include <inttypes.h>
@@ -126,8 +126,9 @@ static void missing_print(const Side *ranges, const Solution *raw, const Solutio
         buf_printf(&text, " %s=", p->name);
         param_print(p, raw, &text);
     }
-    print_message("  not in the ranges: %" PRId32 "x%" PRId32 "x%" PRId32 ", which have no%s\n", derived->MacroTile0,
-           derived->MacroTile1, derived->DepthU, text.n ? buf_cstr(&text) : " such combination");
+    print_message("  not in the ranges: %" PRId32 "x%" PRId32 "x%" PRId32 ", which have no%s\n",
+                  derived->MacroTile0, derived->MacroTile1, derived->DepthU,
+                  text.n ? buf_cstr(&text) : " such combination");
     buf_fini(&text);
 }
 

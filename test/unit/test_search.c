@@ -479,10 +479,10 @@ static void test_quota(void **state)
                     .learns = true,
                     .overlaps = true};
     SearchQuota q = search_quota(&t);
-    assert_true(q.seconds == 20 && q.kernels >= 200 && q.per_size > 4);
-    t.left_s = 40; /* half of what all sizes take */
+    assert_true(q.seconds == 25 && q.kernels >= 200 && q.per_size > 4);
+    t.left_s = 40; /* what all sizes take */
     q = search_quota(&t);
-    assert_true(q.seconds == 10);
+    assert_true(q.seconds == 20);
     t.left_s = 15; /* two such rounds are not left */
     q = search_quota(&t);
     assert_true(q.seconds == 15);

@@ -256,6 +256,13 @@ static int32_t align_of(const ProblemType *pt, const ProblemSize *s, int tensor,
     return model_align(all * type_bytes(type));
 }
 
+/* The part of n elements that A or B has in memory, by the extent of its strides. */
+static double once_of(const ProblemType *pt, const ProblemSize *s, int tensor, double n)
+{
+    const double extent = (double)size_tensor_elements(pt, s, tensor);
+    return extent > 0 && extent < n ? extent / n : 1;
+}
+
 ModelSize model_size(const ProblemType *pt, const ProblemSize *s, bool beta)
 {
     DataType a, b;
@@ -268,4 +275,10 @@ ModelSize model_size(const ProblemType *pt, const ProblemSize *s, bool beta)
                        .align_b = align_of(pt, s, LD_B, b),
                        .align_d = align_of(pt, s, LD_D, (DataType)pt->DestDataType),
                        .reads_c = beta && pt->UseBeta};
+}
+
+void model_size_once(const ProblemType *pt, const ProblemSize *s, ModelSize *z)
+{
+    z->once_a = once_of(pt, s, LD_A, z->m * z->k * z->batch);
+    z->once_b = once_of(pt, s, LD_B, z->n * z->k * z->batch);
 }

@@ -31,5 +31,7 @@ void model_rates_typical(ModelRates r[MODEL_CLASSES]);
 
 /* The size of a problem; beta: C is read where the kernel can. */
 ModelSize model_size(const ProblemType *pt, const ProblemSize *s, bool beta);
+/* Fills in which parts of A and B are distinct in memory. */
+void model_size_once(const ProblemType *pt, const ProblemSize *s, ModelSize *z);
 
 #endif

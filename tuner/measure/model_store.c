@@ -137,7 +137,7 @@ ModelSize model_size_of_key(Str key, int32_t bytes_ab, int32_t bytes_d)
     Str rest = size_numbers(key), part;
     int n = 0;
     while (n < 8 && str_split(&rest, ',', &part) && str_to_i64(part, &v[n])) n++;
-    ModelSize z = {(double)v[0], (double)v[1], (double)v[3], (double)v[2], 16, 16, 16, false};
+    ModelSize z = {(double)v[0], (double)v[1], (double)v[3], (double)v[2], 16, 16, 16, false, 0, 0};
     if (n == 8) { /* M, N, batch, K, LDD, LDC, LDA, LDB */
         z.align_d = model_align(v[4] * bytes_d);
         z.align_a = model_align(v[6] * bytes_ab);

@@ -80,7 +80,10 @@ Err predictor_init(const PredictorOptions *o, SearchModel *out)
     p->best = calloc(o->n_sizes + 1, sizeof *p->best);
     TRY_ALLOC(p->size);
     TRY_ALLOC(p->best);
-    for (size_t z = 0; z < o->n_sizes; z++) p->size[z] = model_size(o->pt, &o->size[z], o->beta);
+    for (size_t z = 0; z < o->n_sizes; z++) {
+        p->size[z] = model_size(o->pt, &o->size[z], o->beta);
+        model_size_once(o->pt, &o->size[z], &p->size[z]);
+    }
     return conditions_new(o->pt, o->size, o->n_sizes, o->max_workspace, &p->conditions);
 }
 

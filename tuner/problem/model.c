@@ -81,6 +81,7 @@ typedef struct {
     double fill_s, store_s; /* of a tile */
     double resident;        /* part of A and B that stays in the L2 cache */
     bool apart;             /* work-groups are at different places of K, and share no loads */
+    double once_a, once_b;  /* as of the size, 1: all elements are distinct */
 } Gpu;
 
 /* Access of fewer than 16 bytes of a lane: the units that compute addresses take 8 bytes of a lane in a clock
@@ -181,7 +182,9 @@ static void gpu_init(Gpu *g, const ModelKernel *k, const ModelDevice *d, const M
     g->groups = g->tiles_m * g->tiles_n * z->batch * k->split;
     g->cus = cluster_cus(d->n_cu, k->split_kind == MODEL_SPLIT_CLUSTER ? cluster * k->split : cluster);
     g->chunks = up(up(z->k / k->depth) / k->split);
-    double once = (z->m + z->n) * z->k * z->batch * k->bytes_ab;
+    g->once_a = z->once_a > 0 ? z->once_a : 1;
+    g->once_b = z->once_b > 0 ? z->once_b : 1;
+    double once = (z->m * g->once_a + z->n * g->once_b) * z->k * z->batch * k->bytes_ab;
     g->resident = once > 0 ? least(1, 0.7 * d->l2_bytes / once) : 1;
     gpu_chunk(g);
 }
@@ -196,7 +199,7 @@ static double wave_dram_bytes(const Gpu *g, double groups)
                     &columns);
     double part = g->k->bytes_ab * (double)g->k->depth;
     double m = least(rows * g->k->tile_m, g->z->m), n = least(columns * g->k->tile_n, g->z->n);
-    const double shared = (m + n) * part * matrices * least(parts, groups);
+    const double shared = (m * g->once_a + n * g->once_b) * part * matrices * least(parts, groups);
     if (!g->apart) return shared;
     return shared + (groups * (g->k->tile_m + g->k->tile_n) * part - shared) * (1 - g->resident);
 }

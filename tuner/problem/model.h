@@ -118,6 +118,10 @@ typedef struct {
     double m, n, k, batch;
     int32_t align_a, align_b, align_d; /* largest power of two that divides address and stride, in bytes */
     bool reads_c;                      /* beta is not 0 */
+    /* Parts of the m k batch and n k batch elements of A and B that are distinct in memory: pixels that
+     * several taps of a filter read, a filter that all images have. 0: all of them. Searches know them;
+     * libraries do not store them. */
+    double once_a, once_b;
 } ModelSize;
 
 /* Where the time goes. Each is the time that the whole problem would take if nothing else cost anything;

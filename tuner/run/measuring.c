@@ -273,6 +273,10 @@ const char **measuring_args(Run *r, const char *device)
         argv[n++] = arena_printf(&r->arena, "%.4g", r->race_seconds).s;
         if (!argv[n - 1]) return NULL;
     }
+    if (r->in_rounds) {
+        argv[n++] = "--check-winner";
+        argv[n++] = "False";
+    }
     if (device) {
         argv[n++] = "--device-idx";
         argv[n++] = device;

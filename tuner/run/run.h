@@ -134,6 +134,7 @@ typedef struct {
     bool stopped;             /* Ctrl-C: nothing is measured any more, the library is made of what is known */
     bool cache_cleared;       /* of objects, once, by --no-cache */
     double race_seconds;      /* of a race on one size; 0: the client's own */
+    bool in_rounds;           /* of a search: winners are checked on fresh data in the last race alone */
     struct {                  /* what the run does while a client measures */
         Err (*work)(void *ctx); /* NULL: nothing */
         void *ctx;

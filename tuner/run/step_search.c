@@ -29,8 +29,8 @@
 #include "run/search_group.h"
 
 /* Share of the budget for measuring the finalists, at least; at most, where making the operands of all sizes
- * takes long (SIZES_ROOM: the share is as many times that). */
-static const double FINAL_SHARE = 0.2, FINAL_MOST = 0.4, SIZES_ROOM = 1.5;
+ * takes long (SIZES_ROOM: the share is as many times that; they are made again for winners). */
+static const double FINAL_SHARE = 0.2, FINAL_MOST = 0.4, SIZES_ROOM = 2.2;
 /* Finalists of a group, at least; the part of the time for them, without operands, that their checks take. */
 enum { FINALISTS_LEAST = 4 };
 static const double CHECK_SHARE = 0.5;
@@ -431,11 +431,13 @@ static bool has_results(const Searching *x)
 static Err rounds_run(Searching *x)
 {
     x->r->race_seconds = ROUND_RACE_S;
+    x->r->in_rounds = true;
     if (x->overlaps) x->r->aside.work = next_compile, x->r->aside.ctx = x;
     Err e = rounds_choose(x);
     while (!e && x->next.n_pairs && !is_late(x)) e = round_run(x);
     if (x->next.n_pairs) x->out_of_time = true;
     x->r->aside.work = NULL;
+    x->r->in_rounds = false;
     if (x->n_measured_rounds)
         notice("search: the device measured %.0f %% of %.3g s", 100 * x->device_s / (spent(x) - x->before),
                spent(x) - x->before);
