@@ -26,6 +26,9 @@ GPU = {'WorkGroup': [16, 16, 1], 'ThreadTile': [4, 4], 'DepthU': 16, 'PrefetchGl
        'StaggerU': 0, 'KernelLanguage': 'Source', 'GlobalReadVectorWidth': 1, 'VectorWidth': 1}
 SMALL = {**GPU, 'WorkGroup': [8, 8, 1], 'DepthU': 8, 'StaggerU': 4}
 HOST = {'EdgeType': 'ShiftPtr', 'WorkGroup': [4, 8, 1], 'ThreadTile': [8, 4], 'VectorWidth': 4, 'DepthU': 16}
+# Rows of columns that taps share.
+DIRECT = {'EdgeType': 'ShiftPtr', 'WorkGroup': [4, 8, 1], 'ThreadTile': [8, 8], 'VectorWidth': 8, 'DepthU': 16, 'HostDirectConv': 1}
+WIDE = {'ThreadTile': [16, 16], 'VectorWidth': 16}     # AVX-512
 # With a ring of stages; GlobalReadVectorWidth -1: vectors where the operand has them.
 RING = {'WorkGroup': [8, 16, 1], 'ThreadTile': [4, 4], 'DepthU': 8, 'PrefetchGlobalRead': 2, 'NvRing': 1, 'EdgeType': 'ShiftPtr',
         'StaggerU': 0, 'KernelLanguage': 'Source', 'GlobalReadVectorWidth': 1}
@@ -35,7 +38,9 @@ XF32 = {**RING, 'MatrixInstruction': [16, 8, 8, 1, 1, 2, 4, 2, 2], 'DepthU': 16,
 RINGS = [('S', RING), ('HHS', MMA), ('S', {**RING, 'WorkGroup': [8, 8, 2], 'DepthU': 16, 'PrefetchGlobalRead': 3, 'StaggerU': 4}),
          ('BBS', {**MMA, 'GlobalReadVectorWidth': -1, 'PrefetchGlobalRead': 1})]
 KERNELS = {'ring': RINGS, 'sm_90': [('S', GPU), ('S', SMALL), ('HHS', GPU), ('I8II', GPU)],
-           'x86-64-v3': [('S', HOST), ('S', {**HOST, 'DepthU': 64, 'WorkGroup': [8, 4, 1]}), ('HHS', HOST), ('BBS', {**HOST, 'DepthU': 8})]}
+           'x86-64-v3': [('S', HOST), ('S', {**HOST, 'DepthU': 64, 'WorkGroup': [8, 4, 1]}), ('HHS', HOST), ('BBS', {**HOST, 'DepthU': 8})],
+           'direct': [('S', DIRECT), ('S', {**DIRECT, 'DepthU': 64, 'WorkGroup': [8, 4, 1], 'HostKeepB': 3}), ('HHS', DIRECT),
+                      ('BBS', {**DIRECT, 'DepthU': 8})]}
 
 
 class HostObject:
@@ -82,10 +87,12 @@ class Kernels(nv.amd.Kernels):
 
 
 def given(name, short):
-    out, arch = [], 'sm_90' if name == 'ring' else name
+    out, arch = [], {'ring': 'sm_90', 'direct': 'x86-64-v3', 'direct512': 'x86-64-v4'}.get(name, name)
 
     def add(i, direction, image, **more):
-        kind, solution = KERNELS[name][i % 4]
+        kind, solution = KERNELS[name.replace('512', '')][i % 4]
+        if name == 'direct512':
+            solution = {**solution, **WIDE}
         if short and name == 'ring' and direction == 'weights':
             solution = {**solution, **conv.PARTS[0]}
         out.append(conv.case(arch, kind, solution, direction, image, len(out), **more))
@@ -100,7 +107,7 @@ def given(name, short):
             if not short:
                 add(d + f + 2, direction, image, spatial=3)
         for v in range(4 if not short else 0):
-            kind, solution = KERNELS[name][v]
+            kind, solution = KERNELS[name.replace('512', '')][v]
             width = {'S': 4, 'I8II': 4}.get(kind, 8) // (1 + (v + d) % 2)
             wide = conv.widened(solution, width) if name == 'sm_90' else solution
             if name == 'ring':
@@ -126,15 +133,21 @@ def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument('--build', default='build')
     p.add_argument('--short', action='store_true')
-    p.add_argument('--only', choices=('host', 'nvptx', 'ring'))
+    p.add_argument('--only', choices=('host', 'direct', 'direct512', 'nvptx', 'ring'))
     args = p.parse_args()
     compiler = shutil.which(os.environ.get('CXX', 'g++'))
     if not compiler:
         print('skipped: convolutions on the CPU: no g++')
         return 0
     bad = 0
-    for name, arch, emulator in (('nvptx', 'sm_90', nv.Engine()), ('ring', 'ring', nv.Engine()), ('host', 'x86-64-v3', Host())):
+    for name, arch, emulator in (('nvptx', 'sm_90', nv.Engine()), ('ring', 'ring', nv.Engine()), ('host', 'x86-64-v3', Host()),
+                                 ('direct', 'direct', Host()), ('direct512', 'direct512', Host())):
         if args.only not in (None, name):
+            continue
+        if name == 'direct512' and args.short:
+            continue
+        if name == 'direct512' and 'avx512vl' not in open('/proc/cpuinfo', encoding='ascii', errors='replace').read():
+            print('skipped: direct512: no AVX-512')
             continue
         kernels, todo = Kernels(args.build, compiler), given(arch, args.short)
         wrong, n = conv.check_all(todo, kernels, nv.Machine(emulator))
