@@ -125,7 +125,7 @@ static Err plan_all(HostPlan *p, const Solution *s, const Target *t, const Indic
     TRY(check_tile(p, s));
     TRY(plan_split(p, s));
     p->direct = host_plan_is_direct(p);
-    p->turns = p->runs && p->level >= 4 && p->vl == 16 && p->compute.type == TYPE_S &&
+    p->turns = p->runs && p->level >= 4 && p->vl == 16 && p->in.type == TYPE_S && p->compute.type == TYPE_S &&
                p->out.type == TYPE_S && !p->use_beta;
     if (p->joins && (p->parts == 2 || p->out.type != p->compute.type || !p->strided))
         FAIL(ERR_INPUT, "sums of parts of tiles are of D's type, real, and not of arrays of pointers");

@@ -29,6 +29,8 @@ HOST = {'EdgeType': 'ShiftPtr', 'WorkGroup': [4, 8, 1], 'ThreadTile': [8, 4], 'V
 # Rows of columns that taps share.
 DIRECT = {'EdgeType': 'ShiftPtr', 'WorkGroup': [4, 8, 1], 'ThreadTile': [8, 8], 'VectorWidth': 8, 'DepthU': 16, 'HostDirectConv': 1}
 WIDE = {'ThreadTile': [16, 16], 'VectorWidth': 16}     # AVX-512
+ROWS = [(f'rows {i}', convolve.Conv(2, 5, 19, (5, 51), 3, stride=(1, 1 + i), dilation=(1, 1 + i // 2), pad=(1, 2), pad_end=(1, i)))
+        for i in range(5)] + [('rows of one', convolve.Conv(2, 40, 70, (3, 4), 3, pad=1))]
 # With a ring of stages; GlobalReadVectorWidth -1: vectors where the operand has them.
 RING = {'WorkGroup': [8, 16, 1], 'ThreadTile': [4, 4], 'DepthU': 8, 'PrefetchGlobalRead': 2, 'NvRing': 1, 'EdgeType': 'ShiftPtr',
         'StaggerU': 0, 'KernelLanguage': 'Source', 'GlobalReadVectorWidth': 1}
@@ -37,8 +39,8 @@ BYTES = {**RING, 'MatrixInstruction': [16, 8, 32, 1, 1, 2, 4, 2, 2], 'DepthU': 6
 XF32 = {**RING, 'MatrixInstruction': [16, 8, 8, 1, 1, 2, 4, 2, 2], 'DepthU': 16, 'GlobalReadVectorWidth': -1, 'NvRoundXF32': 0}
 RINGS = [('S', RING), ('HHS', MMA), ('S', {**RING, 'WorkGroup': [8, 8, 2], 'DepthU': 16, 'PrefetchGlobalRead': 3, 'StaggerU': 4}),
          ('BBS', {**MMA, 'GlobalReadVectorWidth': -1, 'PrefetchGlobalRead': 1})]
-KERNELS = {'ring': RINGS, 'sm_90': [('S', GPU), ('S', SMALL), ('HHS', GPU), ('I8II', GPU)],
-           'x86-64-v3': [('S', HOST), ('S', {**HOST, 'DepthU': 64, 'WorkGroup': [8, 4, 1]}), ('HHS', HOST), ('BBS', {**HOST, 'DepthU': 8})],
+KERNELS = {'ring': RINGS, 'nvptx': [('S', GPU), ('S', SMALL), ('HHS', GPU), ('I8II', GPU)],
+           'host': [('S', HOST), ('S', {**HOST, 'DepthU': 64, 'WorkGroup': [8, 4, 1]}), ('HHS', HOST), ('BBS', {**HOST, 'DepthU': 8})],
            'direct': [('S', DIRECT), ('S', {**DIRECT, 'DepthU': 64, 'WorkGroup': [8, 4, 1], 'HostKeepB': 3}), ('HHS', DIRECT),
                       ('BBS', {**DIRECT, 'DepthU': 8})]}
 
@@ -87,12 +89,14 @@ class Kernels(nv.amd.Kernels):
 
 
 def given(name, short):
-    out, arch = [], {'ring': 'sm_90', 'direct': 'x86-64-v3', 'direct512': 'x86-64-v4'}.get(name, name)
+    out, arch = [], {'ring': 'sm_90', 'nvptx': 'sm_90'}.get(name, 'x86-64-v4' if name.endswith('512') else 'x86-64-v3')
+
+    def kernel(i):
+        kind, solution = KERNELS[name.replace('512', '')][i % 4]
+        return kind, {**solution, **WIDE} if name.endswith('512') else solution
 
     def add(i, direction, image, **more):
-        kind, solution = KERNELS[name.replace('512', '')][i % 4]
-        if name == 'direct512':
-            solution = {**solution, **WIDE}
+        kind, solution = kernel(i)
         if short and name == 'ring' and direction == 'weights':
             solution = {**solution, **conv.PARTS[0]}
         out.append(conv.case(arch, kind, solution, direction, image, len(out), **more))
@@ -107,9 +111,9 @@ def given(name, short):
             if not short:
                 add(d + f + 2, direction, image, spatial=3)
         for v in range(4 if not short else 0):
-            kind, solution = KERNELS[name.replace('512', '')][v]
+            kind, solution = kernel(v)
             width = {'S': 4, 'I8II': 4}.get(kind, 8) // (1 + (v + d) % 2)
-            wide = conv.widened(solution, width) if name == 'sm_90' else solution
+            wide = conv.widened(solution, width) if name == 'nvptx' else solution
             if name == 'ring':
                 wide = {**solution, 'GlobalReadVectorWidth': width, 'DepthU': max(solution['DepthU'], 2 * width)}
             out.append(conv.case(arch, kind, wide, direction, 'NHWC', len(out), groups=direction == 'weights',
@@ -119,13 +123,16 @@ def given(name, short):
             if direction == 'forward':
                 out.append(conv.case(arch, 'I8II', BYTES, direction, 'NHWC', len(out), list_=conv.vectors(4)))
         for i, parts in enumerate(conv.PARTS if arch == 'sm_90' and not short else []):
-            kind, solution = KERNELS[name][(d + i) % 4]
+            kind, solution = kernel(d + i)
             for more in parts, {**parts, 'StaggerU': 4, 'PackBatchDims': 1}:
                 out.append(conv.case(arch, kind, {**solution, **more}, direction, convolve.IMAGES[(d + i) % 4], len(out), packs=False,
                                      groups='PackBatchDims' not in more and (d + i) % 3 == 0))
         if not short:
             add(d, direction, 'NHWC', filters='CYXK')
             add(d + 1, direction, 'NCHW', filters='KYXC')
+            for i in range(2 if name.endswith('512') else 0):   # rows of more than two vectors
+                add(i, direction, 'NCHW', list_=ROWS)
+                add(i, direction, 'NHWC', list_=ROWS)
     return out
 
 
@@ -133,23 +140,21 @@ def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument('--build', default='build')
     p.add_argument('--short', action='store_true')
-    p.add_argument('--only', choices=('host', 'direct', 'direct512', 'nvptx', 'ring'))
+    p.add_argument('--only', choices=('host', 'direct', 'host512', 'direct512', 'nvptx', 'ring'))
     args = p.parse_args()
     compiler = shutil.which(os.environ.get('CXX', 'g++'))
     if not compiler:
         print('skipped: convolutions on the CPU: no g++')
         return 0
     bad = 0
-    for name, arch, emulator in (('nvptx', 'sm_90', nv.Engine()), ('ring', 'ring', nv.Engine()), ('host', 'x86-64-v3', Host()),
-                                 ('direct', 'direct', Host()), ('direct512', 'direct512', Host())):
-        if args.only not in (None, name):
+    for name in ('nvptx', 'ring', 'host', 'direct', 'host512', 'direct512'):
+        if args.only not in (None, name) or (args.short and name.endswith('512')):
             continue
-        if name == 'direct512' and args.short:
+        if name.endswith('512') and 'avx512vl' not in open('/proc/cpuinfo', encoding='ascii', errors='replace').read():
+            print(f'skipped: {name}: no AVX-512')
             continue
-        if name == 'direct512' and 'avx512vl' not in open('/proc/cpuinfo', encoding='ascii', errors='replace').read():
-            print('skipped: direct512: no AVX-512')
-            continue
-        kernels, todo = Kernels(args.build, compiler), given(arch, args.short)
+        emulator = nv.Engine() if name in ('nvptx', 'ring') else Host()
+        kernels, todo = Kernels(args.build, compiler), given(name, args.short)
         wrong, n = conv.check_all(todo, kernels, nv.Machine(emulator))
         kernels.close()
         for line in wrong:

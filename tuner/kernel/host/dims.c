@@ -359,14 +359,17 @@ void host_dims_packs(HostText *t)
 {
     Stmts *s = &t->s;
     const HostPlan *p = t->p;
-    enum { RUN_PART = 32 }; /* 16 KiB of filter elements of 3x3 for 12 columns */
+    /* 16 KiB of filter elements of 3x3 for 12 columns; of backward weights, whose runs are rows of pixels, a
+     * whole row, since each has its own bounds in the zero padding */
+    enum { RUN_PART = 32, RUN_PART_OF_PIXELS = 64 };
+    const bool pixels = pad_of_run(t, HOST_A) >= 0;
     t->digits = 1;
     for (int g = 0; g < INDICES_GROUPS; g++)
         if (t->indices->group[g].n > t->digits) t->digits = t->indices->group[g].n;
     stmt_gap(s);
     stmt_constant(s, "int", "@DIGITS", t->digits);
     stmt_constant(s, "int", "@KC", p->kc);
-    stmt_constant(s, "int", "@RUN_PART", RUN_PART);
+    stmt_constant(s, "int", "@RUN_PART", pixels ? RUN_PART_OF_PIXELS : RUN_PART);
     stmt_file(s, "host/rows.h");
     stmt_file(s, "host/taps.h");
     stmt_file(s, "host/between.h");
@@ -375,6 +378,10 @@ void host_dims_packs(HostText *t)
         if (masks) stmt_typedef(s, p->vl > 8 ? "__mmask16" : "__mmask8", "@Lanes", NULL);
         stmt_macro(s, "@MASKED_LOADS", masks ? "1" : "0");
         stmt_macro(s, "@SPREAD_LOADS", masks && p->vl * p->compute.bytes == 64 ? "1" : "0"); /* 512 bits */
+        /* vectors of 16 floats, which text/turn.h transposes */
+        const bool turned = masks && p->vl == 16 && p->compute.type == TYPE_S;
+        stmt_macro(s, "@TURNED_LOADS", turned ? "1" : "0");
+        if (turned) stmt_file(s, "host/turn.h");
         stmt_file(s, "host/pack_rows.h");
     }
     if (p->runs) host_runs_text(t);

@@ -1,8 +1,8 @@
-/* HostDirectConv: rows of columns. Columns of N that follow each other along its fastest index, such as pixels
- * of a row of an image, are packed once for all summation indices that read them, and a register tile takes a
- * piece of a row. The tables that say which rows there are, and where they lie, are in local memory behind
- * the sums (text/runs.h). Vectors lie along the free indices of the other operand, the filter; where D has
- * the columns one behind the other, sums are transposed when they are stored. */
+/* HostDirectConv: rows of columns. Columns of N that follow each other along its fastest index, such as the
+ * pixels of a row of an image, are packed once for all summation indices that read them, and a register tile
+ * takes a piece of a row. The tables that say which rows there are, and where they lie, are in local memory
+ * behind the sums (text/runs.h). Vectors lie along the free indices of the other operand, the filter; where D
+ * has the columns one behind the other, sums are transposed when they are stored. */
 #include "kernel/host/text.h"
 
 /* Places of a row: in B, in its zero pads, in D, in C. */
@@ -138,9 +138,10 @@ static void store_results(HostText *t)
     }
     HOST_UNUSED(t, "line");
     if (p->turns) {
-        stmt_if(s, value_op(s, VALUE_EQ, value_reg(s, "along_d"), value_int(s, 1)));
-        stmt_call(s, "@finish_turned", value_reg(s, "s"), m, n, ab, value_reg(s, "to"),
-                  value_reg(s, "row_d"));
+        const Value *along = value_reg(s, "along_d"), *one = value_op(s, VALUE_EQ, along, value_int(s, 1));
+        stmt_if(s, value_op(s, VALUE_EITHER, one, value_op(s, VALUE_EQ, along, value_int(s, 2))));
+        stmt_call(s, "@finish_turned", value_reg(s, "s"), m, n, ab, value_reg(s, "to"), value_reg(s, "row_d"),
+                  along);
         stmt_return(s, NULL);
         stmt_end(s);
     }
@@ -215,7 +216,7 @@ void host_runs_columns(HostText *t)
     stmt_call(s, "@fetch", value_reg(s, "runs"));
 }
 
-/* Returns the place in local memory of a piece's sums: columns lie one behind the other, each with all rows. */
+/* Returns the place in local memory of a piece's sums: columns lie one behind the other, with all rows. */
 static const Expr *kept_sums(HostText *t)
 {
     ExprPool *pool = &t->s.pool;

@@ -9,37 +9,21 @@ static inline void g_finish_each(const g_TC *s, int64_t m, int64_t n, const g_TC
             g_store_result(d + row_d[i] + j * along_d, ab, s[j * g_MR + i], 0, c + row_c[i] + j * along_c);
 }
 #if g_TURNS
-/* Transposes 16 vectors of 16 floats. */
-static inline __attribute__((always_inline)) void g_turn(__m512 *v)
+/* Stores the elements of the mask to d[0], d[along], ..; along is 1 or 2. */
+static inline __attribute__((always_inline)) void g_store_along(g_TD *d, __mmask16 there, __m512 v, int along)
 {
-    __m512 t[16];
-#pragma GCC unroll 8
-    for (int i = 0; i < 16; i += 2) {
-        t[i] = _mm512_unpacklo_ps(v[i], v[i + 1]);
-        t[i + 1] = _mm512_unpackhi_ps(v[i], v[i + 1]);
+    if (along == 1) {
+        _mm512_mask_storeu_ps(d, there, v);
+        return;
     }
-#pragma GCC unroll 8
-    for (int i = 0; i < 16; i += 4) {
-        v[i] = _mm512_shuffle_ps(t[i], t[i + 2], 0x44);
-        v[i + 1] = _mm512_shuffle_ps(t[i], t[i + 2], 0xee);
-        v[i + 2] = _mm512_shuffle_ps(t[i + 1], t[i + 3], 0x44);
-        v[i + 3] = _mm512_shuffle_ps(t[i + 1], t[i + 3], 0xee);
-    }
-#pragma GCC unroll 8
-    for (int i = 0; i < 4; i++) {
-        t[i] = _mm512_shuffle_f32x4(v[i], v[i + 4], 0x88);
-        t[i + 4] = _mm512_shuffle_f32x4(v[i], v[i + 4], 0xdd);
-        t[i + 8] = _mm512_shuffle_f32x4(v[i + 8], v[i + 12], 0x88);
-        t[i + 12] = _mm512_shuffle_f32x4(v[i + 8], v[i + 12], 0xdd);
-    }
-#pragma GCC unroll 8
-    for (int i = 0; i < 8; i++) {
-        v[i] = _mm512_shuffle_f32x4(t[i], t[i + 8], 0x88);
-        v[i + 8] = _mm512_shuffle_f32x4(t[i], t[i + 8], 0xdd);
-    }
+    const uint32_t bits = _pdep_u32(there, 0x55555555u);
+    _mm512_mask_storeu_ps(d, (__mmask16)bits, _mm512_maskz_expand_ps(0x5555, v));
+    _mm512_mask_storeu_ps(d + 16, (__mmask16)(bits >> 16),
+        _mm512_maskz_expand_ps(0x5555, _mm512_shuffle_f32x4(v, v, 0x4e)));
 }
-/* g_finish_each of columns that follow each other in D, without C. */
-static inline void g_finish_turned(const g_TC *s, int64_t m, int64_t n, const g_TC *ab, g_TD *d, const int64_t *row_d)
+/* g_finish_each without C, of columns that lie 1 or 2 elements apart in D. */
+static inline __attribute__((always_inline)) void g_finish_along(const g_TC *s, int64_t m, int64_t n, const g_TC *ab,
+    g_TD *d, const int64_t *row_d, int along)
 {
     const __m512 alpha = _mm512_set1_ps(ab[0]);
     for (int64_t j = 0; j < n; j += 16) {
@@ -54,8 +38,16 @@ static inline void g_finish_turned(const g_TC *s, int64_t m, int64_t n, const g_
             const int rows = m - i < 16 ? (int)(m - i) : 16;
 #pragma GCC unroll 16
             for (int x = 0; x < 16; x++)
-                if (x < rows) _mm512_mask_storeu_ps(d + row_d[i + x] + j, there, _mm512_mul_ps(alpha, v[x]));
+                if (x < rows) g_store_along(d + row_d[i + x] + j * along, there, _mm512_mul_ps(alpha, v[x]), along);
         }
     }
+}
+static inline void g_finish_turned(const g_TC *s, int64_t m, int64_t n, const g_TC *ab, g_TD *d, const int64_t *row_d,
+    int64_t along)
+{
+    if (along == 1)
+        g_finish_along(s, m, n, ab, d, row_d, 1);
+    else
+        g_finish_along(s, m, n, ab, d, row_d, 2);
 }
 #endif

@@ -111,33 +111,6 @@ static inline int g_inside(const g_Runs *x, const g_Row *r, const int64_t *at_ta
     return m->first[0] < m->last[0];
 }
 
-#if g_MASKED_LOADS
-/* The g_VL elements p[0], p[along], .. of which the bits of kept say which are read; the others are 0. */
-static inline g_V g_elements(const g_TI *p, int64_t along, unsigned kept)
-{
-#if g_SPREAD_LOADS
-    if (along > 1) {
-        const uint64_t spread = along == 2 ? 0x5555555555555555u : along == 3 ? 0x9249249249249249u : 0x1111111111111111u;
-        const __m512i lane = g_VL == 8 ? _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7)
-                                       : _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-        const __m512i from = g_VL == 8 ? _mm512_mullo_epi64(lane, _mm512_set1_epi64(along))
-                                       : _mm512_mullo_epi32(lane, _mm512_set1_epi32((int)along));
-        const uint64_t bits = _pdep_u64(kept, spread);
-        enum { ALL = (1u << g_VL) - 1 };
-        const g_V x = g_MM(permutex2var)(g_MM(maskz_loadu)((g_Lanes)(bits & ALL), p), from,
-            g_MM(maskz_loadu)((g_Lanes)(bits >> g_VL & ALL), p + g_VL));
-        if (along == 2) return x;
-        const g_Lanes second = (g_Lanes)(UINT64_MAX << (2 * g_VL + along - 1) / along); /* lanes of vectors 2, 3 */
-        return g_MM(mask_mov)(x, second,
-            g_MM(permutex2var)(g_MM(maskz_loadu)((g_Lanes)(bits >> 2 * g_VL & ALL), p + 2 * g_VL), from,
-                g_MM(maskz_loadu)((g_Lanes)(bits >> 3 * g_VL & ALL), p + 3 * g_VL)));
-    }
-#endif
-    (void)along;
-    return g_MM(maskz_loadu)((g_Lanes)kept, p);
-}
-#endif
-
 /* Packs a row of which the same columns are inside for all elements of K. */
 static inline __attribute__((always_inline)) void g_pack_row(const g_TI *p, const g_Memo *m, int64_t along,
     int64_t along_k, g_TC *restrict o)
