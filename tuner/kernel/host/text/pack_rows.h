@@ -189,11 +189,51 @@ static inline __attribute__((always_inline)) void g_pack_step(const g_TI *p, con
 }
 #endif
 
+#if g_TURNED_LOADS
+/* Packs a vector of a panel whose elements each have all elements of K of the taps in one piece of memory, with the taps
+ * as its fastest index, as a filter in KCYX has them. Returns whether they lie so. */
+static int g_pack_pieces_of_k(const g_TI *p, const g_Taps *taps, const int64_t *row, int v, int width, g_TC *restrict o)
+{
+    const int64_t n = taps->n, k = n ? taps->rows[0] : 0;
+    const unsigned kept = n ? taps->kept[v] : 0;
+    int64_t first = n ? taps->at[0] : 0;
+    int16_t tap_of[g_KC];
+    if (!n || taps->step != n) return 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (taps->at[i] < first) first = taps->at[i];
+        tap_of[i] = -1;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t at = taps->at[i] - first;
+        if (at >= n || tap_of[at] >= 0 || taps->rows[i] != k || taps->kept[i * (width / g_VL) + v] != kept) return 0;
+        tap_of[at] = (int16_t)i;
+    }
+    for (int64_t at = 0, tap = 0, q = 0; at < n * k; at += 16) {
+        const unsigned there = g_first_bits(n * k - at);
+        __m512 x[16];
+#pragma GCC unroll 16
+        for (int i = 0; i < 16; i++)
+            x[i] = _mm512_maskz_loadu_ps((__mmask16)(kept >> i & 1 ? there : 0), p + first + row[i] + at);
+        g_turn(x);
+#pragma GCC unroll 16
+        for (int i = 0; i < 16; i++) {
+            if (at + i >= n * k) break;
+            _mm512_storeu_ps(o + (tap_of[tap] * k + q) * width, x[i]);
+            if (++tap == n) tap = 0, q++;
+        }
+    }
+    return 1;
+}
+#endif
+
 /* The same of elements that lie apart, and where there are no masked loads. */
 static inline __attribute__((always_inline)) void g_pack_apart(const g_TI *p, const g_Taps *taps, const int64_t *row,
     const g_Line *line, int v, int width, g_TC *restrict o)
 {
     const int whole = line->step == 1 && line->n == 1;
+#if g_TURNED_LOADS
+    if (!whole && g_pack_pieces_of_k(p, taps, row, v, width, o)) return;
+#endif
     for (int64_t tap = 0; tap < taps->n; tap++) {
         const unsigned kept = taps->kept[tap * (width / g_VL) + v];
         const g_TI *from = p + taps->at[tap];
