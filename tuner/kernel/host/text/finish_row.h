@@ -42,7 +42,7 @@ static inline __attribute__((always_inline)) void g_finish_along(const g_TC *s, 
         }
     }
 }
-static inline void g_finish_turned(const g_TC *s, int64_t m, int64_t n, const g_TC *ab, g_TD *d, const int64_t *row_d,
+static __attribute__((noinline)) void g_finish_turned(const g_TC *s, int64_t m, int64_t n, const g_TC *ab, g_TD *d, const int64_t *row_d,
     int64_t along)
 {
     if (along == 1)

@@ -1,7 +1,7 @@
 
 #if g_MASKED_LOADS
 /* The g_VL elements p[0], p[along], .. of which the bits of kept say which are read; the others are 0. */
-static inline g_V g_elements(const g_TI *p, int64_t along, unsigned kept)
+static inline __attribute__((always_inline)) g_V g_elements(const g_TI *p, int64_t along, unsigned kept)
 {
 #if g_SPREAD_LOADS
     if (along > 1) {
@@ -192,7 +192,7 @@ static inline __attribute__((always_inline)) void g_pack_step(const g_TI *p, con
 #if g_TURNED_LOADS
 /* Packs a vector of a panel whose elements each have all elements of K of the taps in one piece of memory, with the taps
  * as its fastest index, as a filter in KCYX has them. Returns whether they lie so. */
-static int g_pack_pieces_of_k(const g_TI *p, const g_Taps *taps, const int64_t *row, int v, int width, g_TC *restrict o)
+static __attribute__((noinline)) int g_pack_pieces_of_k(const g_TI *p, const g_Taps *taps, const int64_t *row, int v, int width, g_TC *restrict o)
 {
     const int64_t n = taps->n, k = n ? taps->rows[0] : 0;
     const unsigned kept = n ? taps->kept[v] : 0;
