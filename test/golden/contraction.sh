@@ -39,7 +39,7 @@ TUNER_LAYER=3 TUNER_LOG_PATH=log "$BIN"/tuner-bench conv --library out -i 1 -V 0
 sort -u log
 "$BIN"/tuner-bench conv log 2>/dev/null | tail -1
 echo "--- configs"
-sed 's/HostRepeatM: .*/HostRepeatM: [2]/; s/DepthU: .*/DepthU: [128]/; s/ThreadTile: .*/ThreadTile: [[48, 8]]/' "$ROOT/configs/conv_host.yaml" >host.yaml
+sed 's/HostRepeatM: .*/HostRepeatM: [2]/; s/DepthU: .*/DepthU: [128]/; s/- ThreadTile: .*/- ThreadTile: [[48, 8]]/' "$ROOT/configs/conv_host.yaml" >host.yaml
 for t in f16 f32; do
   sed 's/WorkGroup: \[\[.*/WorkGroup: [[16, 16, 1]]/; s/PrefetchGlobalRead: .*/PrefetchGlobalRead: [1]/' "$ROOT/configs/conv_h200_$t.yaml" >conv_h200_$t.yaml
 done

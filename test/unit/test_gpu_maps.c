@@ -120,7 +120,7 @@ static bool content_of(Str program, char hash[CONTENT_HEX + 1])
 
 typedef struct {
     int changed, refused;
-    char first[65];
+    char first[CONTENT_HEX + 1];
 } Count;
 
 /* The program with `is` characters from `at` on replaced. */
@@ -237,7 +237,7 @@ static void maps_are_the_kernel(void **state)
     (void)lines;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         Buf b[3];
-        char hash[3][65];
+        char hash[3][CONTENT_HEX + 1];
         for (int j = 0; j < 3; j++) buf_init(&b[j]);
         for (int j = 0; j < 2; j++) program_of(&pairs[i][j], &b[j]);
         with_lines(buf_view(&b[0]), buf_view(&b[1]), sums, 4, &b[2]);

@@ -87,7 +87,8 @@ static Op *update_offset(Program *p, int tile, int32_t step)
 static Err build_ops(Program *p, const Solution *s)
 {
     const ProblemType *pt = s->pt;
-    int32_t mt0 = s->MacroTile0, mt1 = s->MacroTile1, du = s->DepthU;
+    const int32_t mt0 = p->host ? p->host->mt0 : s->MacroTile0, mt1 = p->host ? p->host->mt1 : s->MacroTile1,
+                  du = s->DepthU;
     DataType in = (DataType)pt->DataType, compute = (DataType)pt->ComputeDataType,
              dest = (DataType)pt->DestDataType;
     const bool exchanged = indices_are_exchanged(p->indices);
@@ -147,7 +148,8 @@ Err solution_indices(const Solution *s, Indices *out)
     if (exchanges != (pt->Tensor0 != 0))
         FAIL(ERR_INPUT, "Tensor0 %d, but the first index of D with rows or columns is one of %c", pt->Tensor0,
              exchanges ? 'B' : 'A');
-    if (exchanges) indices_exchange(out);
+    /* with HostDirectConv the problem's A is always what the kernel calls B */
+    if (exchanges || s->HostDirectConv) indices_exchange(out);
     return ERR_OK;
 }
 

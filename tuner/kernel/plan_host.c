@@ -2,6 +2,8 @@
  * space/rules_host.c reject the same before a kernel is emitted, but logic files are untrusted input. */
 #include "kernel/plan.h"
 
+#include "space/derive.h"
+
 void host_plan_types(HostPlan *p, const ProblemType *pt, const Target *t)
 {
     *p = (HostPlan){.target = t, .level = t->isa[0], .gsu = 1};
@@ -35,8 +37,11 @@ static Err check_problem(const HostPlan *p, const ProblemType *pt)
 static void plan_tile(HostPlan *p, const Solution *s)
 {
     int widest = p->target->vector_bits / 8 / p->compute.bytes;
-    p->mr = s->ThreadTile.v[0];
-    p->nr = s->ThreadTile.v[1];
+    p->runs = s->HostDirectConv;
+    p->crossed = host_vectors_along_1(s);
+    const int m = p->crossed, n = 1 - m;
+    p->mr = s->ThreadTile.v[m];
+    p->nr = s->ThreadTile.v[n];
     p->vl = s->VectorWidth > 0 ? s->VectorWidth : widest;
     while (s->VectorWidth <= 0 && p->vl * p->compute.bytes > 16 && p->mr % p->vl) p->vl /= 2;
     p->mv = p->vl ? p->mr / p->vl : 0;
@@ -44,10 +49,10 @@ static void plan_tile(HostPlan *p, const Solution *s)
     p->unroll = s->InnerUnroll > 0 ? s->InnerUnroll : 1;
     p->prefetch_local = s->PrefetchLocalRead;
     p->prefetch_global = s->PrefetchGlobalRead;
-    p->mc = s->WorkGroup.v[0] * p->mr;
-    p->nc = s->WorkGroup.v[1] * p->nr;
-    p->mt0 = p->mc * s->HostRepeatM;
-    p->mt1 = p->nc * s->HostRepeatN;
+    p->mc = s->WorkGroup.v[m] * p->mr;
+    p->nc = s->WorkGroup.v[n] * p->nr;
+    p->mt0 = p->mc * (m ? s->HostRepeatN : s->HostRepeatM);
+    p->mt1 = p->nc * (m ? s->HostRepeatM : s->HostRepeatN);
     p->kc = s->DepthU;
     p->edges = s->EdgeType != EDGE_NONE;
     p->stagger_argument = s->StaggerU && (fused_any(&p->fused) || s->WorkGroupMappingDim >= 0);
@@ -62,15 +67,16 @@ static Err check_tile(const HostPlan *p, const Solution *s)
         FAIL(ERR_INPUT, "VectorWidth %d needs %d-bit vectors, %s has %d", p->vl, bytes * 8, p->target->name,
              p->target->vector_bits);
     if (p->mr < 1 || p->nr < 1 || p->mr % p->vl)
-        FAIL(ERR_INPUT, "ThreadTile0 %d is not a multiple of VectorWidth %d", p->mr, p->vl);
+        FAIL(ERR_INPUT, "ThreadTile%d %d is not a multiple of VectorWidth %d", p->crossed, p->mr, p->vl);
     int regs = p->mv * p->nr * p->lsu * p->parts;
     if (regs > p->target->n_vector_regs)
         FAIL(ERR_INPUT, "register tile of %d vectors is more than the %d registers of %s", regs,
              p->target->n_vector_regs, p->target->name);
     if (p->kc < 1) FAIL(ERR_INPUT, "DepthU is %d", p->kc);
-    if (p->mt0 < 1 || p->mt1 < 1 || p->mt0 != s->MacroTile0 || p->mt1 != s->MacroTile1)
+    const int side0 = p->crossed ? p->mt1 : p->mt0, side1 = p->crossed ? p->mt0 : p->mt1;
+    if (side0 < 1 || side1 < 1 || side0 != s->MacroTile0 || side1 != s->MacroTile1)
         FAIL(ERR_INPUT, "macro tile %dx%d is not WorkGroup x ThreadTile x HostRepeat, %dx%d", s->MacroTile0,
-             s->MacroTile1, p->mt0, p->mt1);
+             s->MacroTile1, side0, side1);
     if (p->unroll * p->lsu > 64)
         FAIL(ERR_INPUT, "InnerUnroll %d times LocalSplitU %d is over 64", p->unroll, p->lsu);
     return ERR_OK;
@@ -119,6 +125,8 @@ static Err plan_all(HostPlan *p, const Solution *s, const Target *t, const Indic
     TRY(check_tile(p, s));
     TRY(plan_split(p, s));
     p->direct = host_plan_is_direct(p);
+    p->turns = p->runs && p->level >= 4 && p->vl == 16 && p->in.type == TYPE_S && p->compute.type == TYPE_S &&
+               p->out.type == TYPE_S && !p->use_beta;
     if (p->joins && (p->parts == 2 || p->out.type != p->compute.type || !p->strided))
         FAIL(ERR_INPUT, "sums of parts of tiles are of D's type, real, and not of arrays of pointers");
     p->pack[0] = s->HostPackA;
@@ -133,11 +141,16 @@ static Err plan_all(HostPlan *p, const Solution *s, const Target *t, const Indic
     p->stream_d = s->HostStreamD;
     if (p->stream_d && (!p->direct || converts || p->compute.type == TYPE_I))
         FAIL(ERR_INPUT, "HostStreamD 1 needs a GEMM of S or D without conversion");
-    p->keep_b = s->HostKeepB;
-    if (!p->pack[1] && p->keep_b)
-        FAIL(ERR_INPUT, "HostKeepB %d keeps packed blocks, HostPackB is 0", p->keep_b);
+    if (p->runs && (!indices || p->parts == 2 || !p->pack[0] || !p->pack[1]))
+        FAIL(ERR_INPUT,
+             "HostDirectConv 1 needs a contraction of real numbers that is no GEMM, and packed operands");
+    if (!p->pack[1] && s->HostKeepB)
+        FAIL(ERR_INPUT, "HostKeepB %d keeps packed blocks, HostPackB is 0", s->HostKeepB);
+    /* with runs the problem's B is what the kernel calls A */
+    p->keep_a = p->runs ? s->HostKeepB : 0;
+    p->keep_b = p->runs ? 0 : s->HostKeepB;
     HostLocal l = host_plan_local(p);
-    int64_t bytes = (l.a + l.b + l.sums) * p->compute.bytes;
+    int64_t bytes = (l.a + l.b + l.sums + l.runs) * p->compute.bytes;
     if (bytes > INT64_C(1) << 28)
         FAIL(ERR_INPUT, "local buffers of %lld bytes are over 256 MiB", (long long)bytes);
     return ERR_OK;

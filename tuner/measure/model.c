@@ -138,9 +138,11 @@ static Err host_kernel_numbers(const Solution *s, const Target *t, ModelKernel *
     TRY(host_plan(&p, s, t));
     /* loads of A's vectors and B's elements for one step of k, of a vector each */
     double loads = (p.mv + p.nr) * p.parts, vector = t->vector_bits / 8.0;
+    const int tile[2] = {p.mt0, p.mt1}, unit[2] = {p.mr, p.nr}, block[2] = {p.mc, p.nc};
+    const int m = p.crossed, n = 1 - m; /* of the program's sides those that are the problem's M and N */
     *k = (ModelKernel){.class = MODEL_HOST,
-                       .tile_m = p.mt0,
-                       .tile_n = p.mt1,
+                       .tile_m = tile[m],
+                       .tile_n = tile[n],
                        .depth = p.kc,
                        .threads = 1,
                        .groups = 1,
@@ -153,10 +155,10 @@ static Err host_kernel_numbers(const Solution *s, const Target *t, ModelKernel *
                        .free_a = !s->pt->TransposeA,
                        .free_b = s->pt->TransposeB,
                        .steps = 16 / p.lsu, /* quarters of a clock from a sum to the next */
-                       .unit_m = p.mr,
-                       .unit_n = p.nr,
-                       .block_m = p.mc,
-                       .block_n = p.nc,
+                       .unit_m = unit[m],
+                       .unit_n = unit[n],
+                       .block_m = block[m],
+                       .block_n = block[n],
                        .pack_a = p.pack[0],
                        .pack_b = p.pack[1],
                        .rate = (float)(4 * p.vl / (p.parts * p.parts)),

@@ -78,6 +78,7 @@ uint64_t search_family(const Solution *s)
                              (uint64_t)(s->ClusterM * s->ClusterN > 1),
                              (uint64_t)(s->ClusterK > 1),
                              (uint64_t)(s->PackOperands > 0),
+                             (uint64_t)s->HostDirectConv,
                              (log2_of(s->MacroTile0) + log2_of(s->MacroTile1)) / 2};
     return hash64((Str){(const char *)part, sizeof part});
 }
@@ -120,6 +121,7 @@ void search_traits(const Search *s, const Solution *x, Traits *out)
                           0.1F * (float)x->WorkGroupMapping / 8,
                           (float)x->ConsumerSchedule,
                           2.0F * (float)x->PackOperands / 3,
+                          2.0F * (float)x->HostDirectConv,
                           0.5F * (float)x->EngineStore,
                           0.3F * (float)x->DependentLaunch,
                           0.5F * (float)x->SourceSwap,

@@ -24,7 +24,7 @@
 #include "base/err.h"
 #include "base/vec.h"
 
-enum { SIZE_ERRORS_POINTS = 96, TRAITS = 20, SIZE_EXTENTS = 4 };
+enum { SIZE_ERRORS_POINTS = 96, TRAITS = 21, SIZE_EXTENTS = 4 };
 
 /* How a kernel is built: numbers whose differences say how unlike two kernels are, in doublings. */
 typedef struct {

@@ -101,6 +101,9 @@ bool solution_derive(const Deriver *d, Solution *s, Verdict *v);
  * d's limits; otherwise *v gets the reason. On nvptx and the host this is part of solution_derive. */
 bool solution_writable(const Deriver *d, const Solution *s, Verdict *v);
 
+/* Do the vectors of a host kernel lie along ThreadTile1, so that it exchanges the sides of D? */
+bool host_vectors_along_1(const Solution *s);
+
 /* Kinds of kernels that limit the values of parameters: amdgcn kernels that are written, nvptx kernels with a
  * ring of stages, with wgmma, without local memory and without a ring, the host. */
 enum { ONLY_AMD = 1, ONLY_RING, ONLY_WGMMA, ONLY_DIRECT, ONLY_NV, ONLY_CPU };

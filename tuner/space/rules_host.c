@@ -13,6 +13,8 @@ static int32_t sum_bytes(const Deriver *f)
 /* Sums stay in local memory until the last chunk of K, and operands are packed. */
 static bool general(const Derive *d) { return d->f->contraction || d->s->PackBatchDims; }
 
+bool host_vectors_along_1(const Solution *s) { return s->HostDirectConv && !s->pt->Tensor0; }
+
 static bool check_problem(Derive *d)
 {
     const Deriver *f = d->f;
@@ -28,18 +30,20 @@ static bool check_registers(Derive *d)
 {
     Solution *s = d->s;
     const Target *t = d->f->target;
+    const bool along_1 = host_vectors_along_1(s);
+    const int32_t side = along_1 ? s->ThreadTile1 : s->ThreadTile0,
+                  other = along_1 ? s->ThreadTile0 : s->ThreadTile1;
     int32_t bytes = sum_bytes(d->f), widest = t->vector_bits / 8;
     if (s->VectorWidth < 1) { /* the widest register that divides the tile */
         s->VectorWidth = widest / bytes;
-        while (s->VectorWidth * bytes > 16 && s->ThreadTile0 % s->VectorWidth) s->VectorWidth /= 2;
+        while (s->VectorWidth * bytes > 16 && side % s->VectorWidth) s->VectorWidth /= 2;
     }
     int32_t vector = s->VectorWidth * bytes;
     if (!is_pow2(vector) || vector < 16 || vector > widest)
         STOP(d, HOST_VECTOR, s->VectorWidth, bytes, widest);
-    if (s->ThreadTile0 % s->VectorWidth)
-        STOP(d, VW_THREAD_TILE, s->ThreadTile0, s->ThreadTile1, s->VectorWidth);
+    if (side % s->VectorWidth) STOP(d, VW_THREAD_TILE, s->ThreadTile0, s->ThreadTile1, s->VectorWidth);
     s->VectorWidthA = s->VectorWidthB = s->VectorWidth;
-    int32_t vectors = s->ThreadTile0 / s->VectorWidth * s->ThreadTile1 * s->LocalSplitU;
+    int32_t vectors = side / s->VectorWidth * other * s->LocalSplitU;
     if (is_complex(d->f->compute)) vectors *= 2;
     if (vectors > t->n_vector_regs) REJECT(d, HOST_REGISTERS, vectors, t->n_vector_regs);
     return true;
@@ -72,6 +76,8 @@ static bool check_parameters(Derive *d)
     if (s->HostPackA && s->HostReadAheadA) REJECT(d, HOST_READ_AHEAD_A, s->HostReadAheadA);
     if (s->HostStreamD && converts) REJECT(d, HOST_STREAM);
     if (!s->HostPackB && s->HostKeepB) REJECT(d, HOST_KEEP_B, s->HostKeepB);
+    if (s->HostDirectConv && (!d->f->contraction || is_complex(d->f->type) || !s->HostPackA || !s->HostPackB))
+        REJECT(d, HOST_DIRECT_CONV);
     if (s->GlobalSplitU > 1 && s->GlobalAccumulation == GACC_NONE && is_16bit(d->f->dest))
         REJECT(d, HOST_SPLIT_HALF, s->GlobalSplitU);
     return true;
@@ -82,13 +88,15 @@ static bool check_local(Derive *d)
     Solution *s = d->s;
     if (s->MacroTile0 > 1 << 20 || s->MacroTile1 > 1 << 20)
         STOP(d, HOST_TILE_LIMIT, s->MacroTile0, s->MacroTile1);
-    int64_t nc = (int64_t)s->SubGroup1 * s->ThreadTile1, elements = 0;
-    int64_t parts = is_complex(d->f->compute) ? 2 : 1;
-    if (s->HostPackA) elements += (int64_t)s->SubGroup0 * s->ThreadTile0 * s->DepthU * parts;
+    const int64_t side0 = (int64_t)s->SubGroup0 * s->ThreadTile0, nc = (int64_t)s->SubGroup1 * s->ThreadTile1;
+    int64_t parts = is_complex(d->f->compute) ? 2 : 1, elements = 0;
+    if (s->HostPackA) elements += side0 * s->DepthU * parts;
     const int64_t blocks = s->HostKeepB > 0 ? s->HostKeepB : 1;
     if (s->HostPackB) elements += nc * s->DepthU * parts * blocks;
+    /* with HostDirectConv a number for each column and summation index of the image side, too */
+    if (s->HostDirectConv) elements += (host_vectors_along_1(s) ? side0 : nc) * s->DepthU;
     if (general(d))
-        elements += s->MacroTile0 * nc * parts;
+        elements += host_vectors_along_1(s) ? s->MacroTile1 * side0 : s->MacroTile0 * nc * parts;
     else if (is_16bit(d->f->dest) || fused_any(&d->f->fused))
         elements += s->MacroTile0 * nc;
     int64_t bytes = elements * sum_bytes(d->f);

@@ -26,6 +26,11 @@ GPU = {'WorkGroup': [16, 16, 1], 'ThreadTile': [4, 4], 'DepthU': 16, 'PrefetchGl
        'StaggerU': 0, 'KernelLanguage': 'Source', 'GlobalReadVectorWidth': 1, 'VectorWidth': 1}
 SMALL = {**GPU, 'WorkGroup': [8, 8, 1], 'DepthU': 8, 'StaggerU': 4}
 HOST = {'EdgeType': 'ShiftPtr', 'WorkGroup': [4, 8, 1], 'ThreadTile': [8, 4], 'VectorWidth': 4, 'DepthU': 16}
+# Rows of columns that taps share.
+DIRECT = {'EdgeType': 'ShiftPtr', 'WorkGroup': [4, 8, 1], 'ThreadTile': [8, 8], 'VectorWidth': 8, 'DepthU': 16, 'HostDirectConv': 1}
+WIDE = {'ThreadTile': [16, 16], 'VectorWidth': 16}     # AVX-512
+ROWS = [(f'rows {i}', convolve.Conv(2, 5, 19, (5, 51), 3, stride=(1, 1 + i), dilation=(1, 1 + i // 2), pad=(1, 2), pad_end=(1, i)))
+        for i in range(5)] + [('rows of one', convolve.Conv(2, 40, 70, (3, 4), 3, pad=1))]
 # With a ring of stages; GlobalReadVectorWidth -1: vectors where the operand has them.
 RING = {'WorkGroup': [8, 16, 1], 'ThreadTile': [4, 4], 'DepthU': 8, 'PrefetchGlobalRead': 2, 'NvRing': 1, 'EdgeType': 'ShiftPtr',
         'StaggerU': 0, 'KernelLanguage': 'Source', 'GlobalReadVectorWidth': 1}
@@ -36,8 +41,10 @@ RINGS = [('S', RING), ('HHS', MMA), ('S', {**RING, 'WorkGroup': [8, 8, 2], 'Dept
          ('BBS', {**MMA, 'GlobalReadVectorWidth': -1, 'PrefetchGlobalRead': 1})]
 # Work-groups of several tiles, which fill the stages of the next one while results are stored; with parts of K, too.
 ACROSS = {'PersistentKernel': 1, 'PrefetchAcrossPersistent': 1}
-KERNELS = {'ring': RINGS, 'sm_90': [('S', GPU), ('S', SMALL), ('HHS', GPU), ('I8II', GPU)],
-           'x86-64-v3': [('S', HOST), ('S', {**HOST, 'DepthU': 64, 'WorkGroup': [8, 4, 1]}), ('HHS', HOST), ('BBS', {**HOST, 'DepthU': 8})]}
+KERNELS = {'ring': RINGS, 'nvptx': [('S', GPU), ('S', SMALL), ('HHS', GPU), ('I8II', GPU)],
+           'host': [('S', HOST), ('S', {**HOST, 'DepthU': 64, 'WorkGroup': [8, 4, 1]}), ('HHS', HOST), ('BBS', {**HOST, 'DepthU': 8})],
+           'direct': [('S', DIRECT), ('S', {**DIRECT, 'DepthU': 64, 'WorkGroup': [8, 4, 1], 'HostKeepB': 3}), ('HHS', DIRECT),
+                      ('BBS', {**DIRECT, 'DepthU': 8})]}
 
 
 class HostObject:
@@ -84,10 +91,14 @@ class Kernels(nv.amd.Kernels):
 
 
 def given(name, short):
-    out, arch = [], 'sm_90' if name == 'ring' else name
+    out, arch = [], {'ring': 'sm_90', 'nvptx': 'sm_90'}.get(name, 'x86-64-v4' if name.endswith('512') else 'x86-64-v3')
+
+    def kernel(i):
+        kind, solution = KERNELS[name.replace('512', '')][i % 4]
+        return kind, {**solution, **WIDE} if name.endswith('512') else solution
 
     def add(i, direction, image, **more):
-        kind, solution = KERNELS[name][i % 4]
+        kind, solution = kernel(i)
         if short and name == 'ring' and direction == 'weights':
             solution = {**solution, **conv.PARTS[0]}
         if short and name == 'ring' and direction == 'data':
@@ -104,9 +115,9 @@ def given(name, short):
             if not short:
                 add(d + f + 2, direction, image, spatial=3)
         for v in range(4 if not short else 0):
-            kind, solution = KERNELS[name][v]
+            kind, solution = kernel(v)
             width = {'S': 4, 'I8II': 4}.get(kind, 8) // (1 + (v + d) % 2)
-            wide = conv.widened(solution, width) if name == 'sm_90' else solution
+            wide = conv.widened(solution, width) if name == 'nvptx' else solution
             if name == 'ring':
                 wide = {**solution, 'GlobalReadVectorWidth': width, 'DepthU': max(solution['DepthU'], 2 * width)}
             out.append(conv.case(arch, kind, wide, direction, 'NHWC', len(out), groups=direction == 'weights',
@@ -116,7 +127,7 @@ def given(name, short):
             if direction == 'forward':
                 out.append(conv.case(arch, 'I8II', BYTES, direction, 'NHWC', len(out), list_=conv.vectors(4)))
         for i, parts in enumerate(conv.PARTS if arch == 'sm_90' and not short else []):
-            kind, solution = KERNELS[name][(d + i) % 4]
+            kind, solution = kernel(d + i)
             for more in parts, {**parts, 'StaggerU': 4, 'PackBatchDims': 1}:
                 out.append(conv.case(arch, kind, {**solution, **more}, direction, convolve.IMAGES[(d + i) % 4], len(out), packs=False,
                                      groups='PackBatchDims' not in more and (d + i) % 3 == 0))
@@ -127,6 +138,9 @@ def given(name, short):
         if not short:
             add(d, direction, 'NHWC', filters='CYXK')
             add(d + 1, direction, 'NCHW', filters='KYXC')
+            for i in range(2 if name.endswith('512') else 0):   # rows of more than two vectors
+                add(i, direction, 'NCHW', list_=ROWS)
+                add(i, direction, 'NHWC', list_=ROWS)
     if arch == 'sm_90' and not short:
         out += conv.fused_cases([(arch, *k) for k in KERNELS[name] if k[0] != 'I8II'])
     return out
@@ -136,7 +150,7 @@ def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument('--build', default='build')
     p.add_argument('--short', action='store_true')
-    p.add_argument('--only', choices=('host', 'nvptx', 'ring'))
+    p.add_argument('--only', choices=('host', 'direct', 'host512', 'direct512', 'nvptx', 'ring'))
     p.add_argument('--fused', action='store_true', help='kernels with fused operations alone')
     args = p.parse_args()
     compiler = shutil.which(os.environ.get('CXX', 'g++'))
@@ -144,10 +158,14 @@ def main():
         print('skipped: convolutions on the CPU: no g++')
         return 0
     bad = 0
-    for name, arch, emulator in (('nvptx', 'sm_90', nv.Engine()), ('ring', 'ring', nv.Engine()), ('host', 'x86-64-v3', Host())):
-        if args.only not in (None, name):
+    for name in ('nvptx', 'ring', 'host', 'direct', 'host512', 'direct512'):
+        if args.only not in (None, name) or (args.short and name.endswith('512')):
             continue
-        kernels, todo = Kernels(args.build, compiler), given(arch, args.short)
+        if name.endswith('512') and 'avx512vl' not in open('/proc/cpuinfo', encoding='ascii', errors='replace').read():
+            print(f'skipped: {name}: no AVX-512')
+            continue
+        emulator = nv.Engine() if name in ('nvptx', 'ring') else Host()
+        kernels, todo = Kernels(args.build, compiler), given(name, args.short)
         todo = [t for t in todo if not args.fused or int(t[0]['name'][1:]) >= 1000]
         wrong, n = conv.check_all(todo, kernels, nv.Machine(emulator))
         kernels.close()

@@ -66,21 +66,22 @@ static void digits_array(HostText *t, const char *name, int n, const Expr *const
 }
 
 /* A group without an index has one value. */
-static int n_digits(const IndexList *l) { return l->n ? l->n : 1; }
+int host_dims_digits(const IndexList *l) { return l->n ? l->n : 1; }
 
-static void sizes_array(HostText *t, const char *name, const IndexList *l)
+void host_dims_sizes(HostText *t, const char *name, const IndexList *l)
 {
     const ContractNames of = names(t);
     const Expr *e[INDEX_MAX] = {host_number(t, 1)};
     for (int32_t d = 0; d < l->n; d++) e[d] = contract_extent(&of, l->v[d]);
-    digits_array(t, name, n_digits(l), e);
+    digits_array(t, name, host_dims_digits(l), e);
 }
 
 /* What an operand's offset grows by with an index; pad >= 0: the position of that zero pad. */
-static const Expr *digit_step(HostText *t, HostOperand o, const ContractNames *of, int32_t index, int pad)
+const Expr *host_dims_step(HostText *t, HostOperand o, int32_t index, int pad)
 {
     const Indices *x = t->indices;
-    const Expr *step = contract_index_step(x, (int)o, of, index);
+    const ContractNames of = names(t);
+    const Expr *step = contract_index_step(x, (int)o, &of, index);
     if (pad < 0) return expr_mul_i(&t->s.pool, step, t->p->parts);
     if (x->pad[o][pad].free != index && x->pad[o][pad].sum != index) return host_number(t, 0);
     /* positions do not go down */
@@ -90,10 +91,9 @@ static const Expr *digit_step(HostText *t, HostOperand o, const ContractNames *o
 /* The steps of a group's indices. */
 static void steps_array(HostText *t, const char *name, HostOperand o, const IndexList *l, int pad)
 {
-    const ContractNames of = names(t);
     const Expr *e[INDEX_MAX] = {host_number(t, 0)};
-    for (int32_t d = 0; d < l->n; d++) e[d] = digit_step(t, o, &of, l->v[d], pad);
-    digits_array(t, name, n_digits(l), e);
+    for (int32_t d = 0; d < l->n; d++) e[d] = host_dims_step(t, o, l->v[d], pad);
+    digits_array(t, name, host_dims_digits(l), e);
 }
 
 /* @rows(digits, size, steps, first, n, to) */
@@ -101,8 +101,8 @@ static const Value *rows_call(HostText *t, const IndexList *l, const char *steps
                               const char *n, const char *to)
 {
     Stmts *s = &t->s;
-    return value_call(s, "@rows", value_int(s, n_digits(l)), value_reg(s, "size"), value_reg(s, steps),
-                      value_reg(s, first), value_reg(s, n), value_reg(s, to));
+    return value_call(s, "@rows", value_int(s, host_dims_digits(l)), value_reg(s, "size"),
+                      value_reg(s, steps), value_reg(s, first), value_reg(s, n), value_reg(s, to));
 }
 
 /* ---- packing ---- */
@@ -139,12 +139,11 @@ static void pack_complex(HostText *t, HostOperand o, int width)
 static void sum_steps(HostText *t, HostOperand o)
 {
     Stmts *s = &t->s;
-    const ContractNames of = names(t);
     const IndexList *sums = &t->indices->group[INDICES_K];
     stmt_array(s, "int64_t", "step_sum", DIMS(1 + t->indices->n_pads[o], t->digits));
     for (int pad = -1; pad < t->indices->n_pads[o]; pad++)
-        for (int d = 0; d < n_digits(sums); d++) {
-            const Expr *step = d < sums->n ? digit_step(t, o, &of, sums->v[d], pad) : host_number(t, 0);
+        for (int d = 0; d < host_dims_digits(sums); d++) {
+            const Expr *step = d < sums->n ? host_dims_step(t, o, sums->v[d], pad) : host_number(t, 0);
             stmt_set(s, value_named(s, "step_sum[%d][%d]", pad + 1, d), value_expr(s, step));
         }
 }
@@ -159,6 +158,25 @@ static int pad_of_run(const HostText *t, HostOperand o)
     return -1;
 }
 
+void host_dims_taps(HostText *t, HostOperand o, const char *rows)
+{
+    Stmts *s = &t->s;
+    const IndexList *sums = &t->indices->group[INDICES_K];
+    const int places = 1 + t->indices->n_pads[o];
+    const bool single =
+        pad_of_run(t, o) >= 0 && t->p->parts == 2; /* complex elements are packed one by one */
+    const Value *most = single ? value_int(s, 1) : value_reg(s, "k"), *part = value_reg(s, "@RUN_PART");
+    host_dims_sizes(t, "size_sum", sums);
+    sum_steps(t, o);
+    if (t->p->runs)
+        part = value_call(s, "@part", value_int(s, host_dims_digits(sums)), value_reg(s, "size_sum"));
+    stmt_array(s, "int64_t", "tap_at", DIMS(places, t->p->kc));
+    stmt_define(s, "int64_t", "taps",
+                value_call(s, "@taps", value_int(s, host_dims_digits(sums)), value_reg(s, "size_sum"),
+                           value_int(s, places), value_reg(s, "step_sum"), value_reg(s, "k0"),
+                           value_reg(s, "k"), part, most, value_reg(s, rows), value_reg(s, "tap_at")));
+}
+
 /* Finds the taps of the chunk (text/taps.h), and for each of the zero pads between which positions of the
  * panel's side it is inside: the number of these bounds in a list. Taps share them, for instance those of a
  * row of a filter. */
@@ -168,19 +186,9 @@ static void find_taps(HostText *t, HostOperand o)
     ExprPool *pool = &s->pool;
     const Indices *x = t->indices;
     const ContractNames of = names(t);
-    const IndexList *sums = &x->group[INDICES_K];
     const int n = t->p->kc;
-    const bool single =
-        pad_of_run(t, o) >= 0 && t->p->parts == 2; /* complex elements are packed one by one */
-    const Value *most = single ? value_int(s, 1) : value_reg(s, "k");
-    sizes_array(t, "size_sum", sums);
-    sum_steps(t, o);
     stmt_array(s, "int64_t", "tap_rows", DIMS(n));
-    stmt_array(s, "int64_t", "tap_at", DIMS(1 + x->n_pads[o], n));
-    stmt_define(s, "int64_t", "taps",
-                value_call(s, "@taps", value_int(s, n_digits(sums)), value_reg(s, "size_sum"),
-                           value_int(s, 1 + x->n_pads[o]), value_reg(s, "step_sum"), value_reg(s, "k0"),
-                           value_reg(s, "k"), most, value_reg(s, "tap_rows"), value_reg(s, "tap_at")));
+    host_dims_taps(t, o, "tap_rows");
     for (int32_t pad = 0; pad < x->n_pads[o]; pad++) {
         stmt_array(s, "int64_t", stmts_name(s, "tap_bounds_%d", pad), DIMS(n));
         stmt_array(s, "int64_t", stmts_name(s, "from_%d", pad), DIMS(n));
@@ -330,7 +338,7 @@ static void pack(HostText *t, HostOperand o)
                                             {"int64_t", "k"}, {"@TC *restrict", "o"})});
     host_dims_open(t);
     HOST_UNUSED(t, "x");
-    sizes_array(t, "size", side);
+    host_dims_sizes(t, "size", side);
     steps_array(t, "step", o, side, -1);
     for (int32_t pad = 0; pad < t->indices->n_pads[o]; pad++)
         steps_array(t, stmts_name(s, "pad_%d", pad), o, side, pad);
@@ -351,14 +359,17 @@ void host_dims_packs(HostText *t)
 {
     Stmts *s = &t->s;
     const HostPlan *p = t->p;
-    enum { RUN_PART = 32 }; /* 16 KiB of filter elements of 3x3 for 12 columns */
+    /* 16 KiB of filter elements of 3x3 for 12 columns; of backward weights, whose runs are rows of pixels, a
+     * whole row, since each has its own bounds in the zero padding */
+    enum { RUN_PART = 32, RUN_PART_OF_PIXELS = 64 };
+    const bool pixels = pad_of_run(t, HOST_A) >= 0;
     t->digits = 1;
     for (int g = 0; g < INDICES_GROUPS; g++)
         if (t->indices->group[g].n > t->digits) t->digits = t->indices->group[g].n;
     stmt_gap(s);
     stmt_constant(s, "int", "@DIGITS", t->digits);
     stmt_constant(s, "int", "@KC", p->kc);
-    stmt_constant(s, "int", "@RUN_PART", RUN_PART);
+    stmt_constant(s, "int", "@RUN_PART", pixels ? RUN_PART_OF_PIXELS : RUN_PART);
     stmt_file(s, "host/rows.h");
     stmt_file(s, "host/taps.h");
     stmt_file(s, "host/between.h");
@@ -367,16 +378,24 @@ void host_dims_packs(HostText *t)
         if (masks) stmt_typedef(s, p->vl > 8 ? "__mmask16" : "__mmask8", "@Lanes", NULL);
         stmt_macro(s, "@MASKED_LOADS", masks ? "1" : "0");
         stmt_macro(s, "@SPREAD_LOADS", masks && p->vl * p->compute.bytes == 64 ? "1" : "0"); /* 512 bits */
+        /* vectors of 16 floats, which text/turn.h transposes */
+        const bool turned = masks && p->vl == 16 && p->compute.type == TYPE_S;
+        stmt_macro(s, "@TURNED_LOADS", turned ? "1" : "0");
+        if (turned) stmt_file(s, "host/turn.h");
         stmt_file(s, "host/pack_rows.h");
     }
+    if (p->runs) host_runs_text(t);
     pack(t, HOST_A);
-    pack(t, HOST_B);
+    if (p->runs)
+        host_runs_pack(t);
+    else
+        pack(t, HOST_B);
 }
 
 /* ---- results ---- */
 
 /* Rows that follow each other, of a kernel that does not read C, are stored as vectors. */
-static bool stores_lines(const HostPlan *p) { return p->parts == 1 && !p->use_beta; }
+bool host_dims_stores_lines(const HostPlan *p) { return p->parts == 1 && !p->use_beta; }
 
 /* Stores the sums of a column; line: C and D have its rows one behind the other. A kernel without beta does
  * not read C. */
@@ -386,7 +405,7 @@ static void store_column(HostText *t, bool line)
     ExprPool *pool = &s->pool;
     const HostPlan *p = t->p;
     const Expr *column = expr_mul_i(pool, host_int(t, "j"), (int64_t)p->mr * p->parts);
-    if (line && stores_lines(p)) {
+    if (line && host_dims_stores_lines(p)) {
         const Expr *to = expr_add(pool, host_int(t, "column_d"), host_int(t, "row_d[0]"));
         stmt_call(s, "@store_line", host_plus(t, "d", to), host_plus(t, "s", column), value_reg(s, "ab"),
                   value_reg(s, "m"));
@@ -405,24 +424,30 @@ static void store_column(HostText *t, bool line)
     stmt_end(s);
 }
 
+/* Emits the text that stores lines, where the kernel does, and @MR. */
+static void line_text(HostText *t)
+{
+    Stmts *s = &t->s;
+    stmt_gap(s);
+    if (!host_dims_stores_lines(t->p)) return;
+    stmt_constant(s, "int", "@MR", t->p->mr);
+    stmt_file(s, "host/store_line.h");
+}
+
 void host_dims_finish(HostText *t)
 {
     Stmts *s = &t->s;
     const bool has_c = t->p->use_beta;
     const IndexList *side = &t->indices->group[INDICES_M];
     const Expr *zero = host_number(t, 0);
-    stmt_gap(s);
-    if (stores_lines(t->p)) {
-        stmt_constant(s, "int", "@MR", t->p->mr);
-        stmt_file(s, "host/store_line.h");
-    }
+    line_text(t);
     stmt_function(s, (Function){.kind = FUNCTION_STATIC,
                                 .name = "@finish",
                                 STMT_PARAMS({"const @Args *", "g"}, {"const @TC *", "s"}, {"int64_t", "m"},
                                             {"int64_t", "n"}, {"const @TC *", "ab"}, {"const @TD *", "c"},
                                             {"@TD *", "d"}, {"int64_t", "row"}, {"int64_t", "column"})});
     host_dims_open(t);
-    sizes_array(t, "size", side);
+    host_dims_sizes(t, "size", side);
     steps_array(t, "step_d", HOST_D, side, -1);
     stmt_array(s, "int64_t", "row_d", DIMS(t->p->mr));
     stmt_var(s, "int", "line", rows_call(t, side, "step_d", "row", "m", "row_d"));

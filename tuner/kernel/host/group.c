@@ -1,6 +1,4 @@
-/* Work-groups: the loop nest around the register tiles, and the exported function. Lowers the program's outer
- * ops; see kernel.h for the ABI.
- */
+/* Work-groups: the loop nest around the register tiles. Lowers the program's outer ops. */
 #include "kernel/host/text.h"
 
 static const Expr *least(HostText *t, const Expr *x, const Expr *y)
@@ -12,6 +10,20 @@ static const Expr *least(HostText *t, const Expr *x, const Expr *y)
 static const Expr *rest(HostText *t, const char *x, const char *y, int64_t n)
 {
     return least(t, expr_sub(&t->s.pool, host_int(t, x), host_int(t, y)), host_number(t, n));
+}
+
+/* Elements of K of a chunk. */
+static const Expr *depth(HostText *t, int64_t step)
+{
+    return t->p->runs ? host_int(t, "depth") : host_number(t, step);
+}
+
+const Expr *host_chunks(HostText *t)
+{
+    ExprPool *pool = &t->s.pool;
+    const Expr *k = expr_var(pool, "g->k", 0, 0, UINT32_MAX);
+    return expr_ceil_div(pool, k,
+                         t->p->runs ? expr_var(pool, "depth", 0, 1, UINT32_MAX) : host_number(t, t->p->kc));
 }
 
 /* ---- loops ---- */
@@ -31,9 +43,10 @@ static void open_chunks(HostText *t, const Op *o)
                         .type = "int64_t",
                         .start = host_int(t, "first"),
                         .step_by = host_int(t, "step")});
-    stmt_let(s, "k0", expr_mul_i(pool, host_int(t, "chunk"), o->step));
+    stmt_let(s, "k0", expr_mul(pool, host_int(t, "chunk"), depth(t, o->step)));
     const Expr *any = expr_op(pool, EXPR_LT, host_number(t, 0), host_int(t, "left"));
-    stmt_let(s, "kc", expr_select(pool, any, rest(t, "g->k", "k0", o->step), host_number(t, 0)));
+    const Expr *rest_of_k = expr_sub(pool, host_int(t, "g->k"), host_int(t, "k0"));
+    stmt_let(s, "kc", expr_select(pool, any, least(t, rest_of_k, depth(t, o->step)), host_number(t, 0)));
 }
 
 /* The next chunk adds to the sums of this one, which stand in D. */
@@ -68,6 +81,10 @@ static void open_loop(HostText *t, const Op *o)
         open_chunks(t, o);
         return;
     }
+    if (inner && dim && t->p->runs) {
+        host_runs_columns(t);
+        return;
+    }
     const char *limit = limits[inner][dim];
     host_loop(t, index[inner][dim], host_int(t, limit), o->step);
     stmt_let(&t->s, size[inner][dim], rest(t, limit, index[inner][dim], o->step));
@@ -80,9 +97,16 @@ static void load_dims(HostText *t, bool b)
 {
     Stmts *s = &t->s;
     const Expr *from = expr_add(&s->pool, host_int(t, b ? "n1" : "m1"), host_int(t, b ? "n0" : "m0"));
-    stmt_call(s, b ? "@pack_b" : "@pack_a", value_reg(s, "g"), value_reg(s, b ? "B" : "A"),
-              value_expr(s, from), value_reg(s, b ? "nc" : "mc"), value_reg(s, "k0"), value_reg(s, "kc"),
-              value_reg(s, b ? host_keep_buffer(t) : "la"));
+    const Value *const arg[] = {value_reg(s, "g"),
+                                value_reg(s, b ? "B" : "A"),
+                                value_expr(s, from),
+                                value_reg(s, b ? "nc" : "mc"),
+                                value_reg(s, "k0"),
+                                value_reg(s, "kc"),
+                                value_reg(s, host_keep_buffer(t, b ? HOST_B : HOST_A)),
+                                value_reg(s, "runs")};
+    enum { ALL = sizeof arg / sizeof *arg };
+    stmt_do(s, value_call_n(s, b ? "@pack_b" : "@pack_a", b && t->p->runs ? ALL : ALL - 1, arg));
 }
 
 /* Packs a block of A or B into its buffer. */
@@ -90,14 +114,16 @@ static void load_local(HostText *t, const Op *o)
 {
     Stmts *s = &t->s;
     const Expr *k0 = host_int(t, "k0");
-    const bool b = t->program->tile[o->tile[0]].operand == 'B', keeps = b && t->p->keep_b;
-    if (keeps) host_keep_open(t);
+    const bool b = t->program->tile[o->tile[0]].operand == 'B';
+    const HostOperand operand = b ? HOST_B : HOST_A;
+    const bool keeps = host_keeps(t, operand);
+    if (keeps) host_keep_open(t, operand);
     if (t->indices)
         load_dims(t, b);
     else if (b)
         stmt_call(s, "@pack_b", host_plus(t, "B", host_address_k(t, HOST_B, "g->ldb", host_int(t, "n0"), k0)),
                   value_reg(s, "g->ldb"), value_reg(s, "nc"), value_reg(s, "kc"),
-                  value_reg(s, host_keep_buffer(t)));
+                  value_reg(s, host_keep_buffer(t, HOST_B)));
     else
         stmt_call(s, "@pack_a", host_plus(t, "A", host_address_k(t, HOST_A, "g->lda", host_int(t, "m0"), k0)),
                   value_reg(s, "g->lda"), value_reg(s, "mc"), value_reg(s, "kc"), value_reg(s, "la"));
@@ -105,7 +131,7 @@ static void load_local(HostText *t, const Op *o)
 }
 
 /* Row and column of D where the register tile begins, in the work-group's tile. */
-static const Expr *tile_row(HostText *t) { return expr_add(&t->s.pool, host_int(t, "m0"), host_int(t, "i")); }
+const Expr *host_tile_row(HostText *t) { return expr_add(&t->s.pool, host_int(t, "m0"), host_int(t, "i")); }
 static const Expr *tile_column(HostText *t)
 {
     return expr_add(&t->s.pool, host_int(t, "n0"), host_int(t, "j"));
@@ -120,12 +146,18 @@ static const Value *stride(HostText *t, HostOperand o, int rows, int columns)
 
 static const Value *tile_of_c(HostText *t)
 {
-    return host_plus(t, "C", host_address(t, HOST_C, "ldc", tile_row(t), tile_column(t)));
+    return host_plus(t, "C", host_address(t, HOST_C, "ldc", host_tile_row(t), tile_column(t)));
 }
 
 static const Value *tile_of_d(HostText *t)
 {
-    return host_plus(t, "D", host_address(t, HOST_D, "g->ldd", tile_row(t), tile_column(t)));
+    return host_plus(t, "D", host_address(t, HOST_D, "g->ldd", host_tile_row(t), tile_column(t)));
+}
+
+const Expr *host_panel_of_a(HostText *t)
+{
+    ExprPool *pool = &t->s.pool;
+    return expr_mul_i(pool, expr_mul(pool, host_int(t, "i"), host_int(t, "kc")), t->p->parts);
 }
 
 /* Declares where the register tile's stripes of A and B begin. In the packed buffer a panel has kc rows, and
@@ -134,13 +166,12 @@ static void stripes(HostText *t)
 {
     ExprPool *pool = &t->s.pool;
     const HostPlan *p = t->p;
-    const Expr *kc = host_int(t, "kc"), *k0 = host_int(t, "k0");
-    const Expr *a = expr_mul_i(pool, expr_mul(pool, host_int(t, "i"), kc), p->parts);
+    const Expr *kc = host_int(t, "kc"), *k0 = host_int(t, "k0"), *a = host_panel_of_a(t);
     const Expr *b = expr_mul_i(pool, expr_mul(pool, host_int(t, "j"), kc), p->parts);
-    if (!p->pack[0]) a = host_address_k(t, HOST_A, "g->lda", tile_row(t), k0);
+    if (!p->pack[0]) a = host_address_k(t, HOST_A, "g->lda", host_tile_row(t), k0);
     if (!p->pack[1]) b = host_address_k(t, HOST_B, "g->ldb", tile_column(t), k0);
     host_pointer(t, "const @TC *", "ap", p->pack[0] ? "la" : "A", a);
-    host_pointer(t, "const @TC *", "bp", p->pack[1] ? host_keep_buffer(t) : "B", b);
+    host_pointer(t, "const @TC *", "bp", p->pack[1] ? host_keep_buffer(t, HOST_B) : "B", b);
 }
 
 /* Returns the place in local memory of a register tile's sums, which are kept there between chunks of K. */
@@ -149,7 +180,7 @@ static const Expr *kept_sums(HostText *t)
     ExprPool *pool = &t->s.pool;
     const HostPlan *p = t->p;
     const Expr *column = expr_div_i(pool, host_int(t, "j"), p->nr),
-               *row = expr_div_i(pool, tile_row(t), p->mr);
+               *row = expr_div_i(pool, host_tile_row(t), p->mr);
     const Expr *rows = expr_div_i(pool, expr_add_i(pool, host_int(t, "mt"), p->mr - 1), p->mr);
     return expr_mul_i(pool, expr_add(pool, expr_mul(pool, column, rows), row),
                       (int64_t)p->mr * p->nr * p->parts);
@@ -167,7 +198,7 @@ static void staged_call(HostText *t)
               value_reg(s, "g->lda"), value_reg(s, "bp"), value_reg(s, "g->ldb"), sum,
               keeps ? value_op(s, VALUE_LT, left, value_reg(s, "count")) : value_int(s, 0));
     if (keeps) stmt_if(s, value_op(s, VALUE_LE, left, value_int(s, 1)));
-    const Value *row = value_expr(s, expr_add(&s->pool, host_int(t, "m1"), tile_row(t)));
+    const Value *row = value_expr(s, expr_add(&s->pool, host_int(t, "m1"), host_tile_row(t)));
     const Value *column = value_expr(s, expr_add(&s->pool, host_int(t, "n1"), tile_column(t)));
     if (t->indices) {
         stmt_call(s, "@finish", value_reg(s, "g"), sum, value_reg(s, "mr"), value_reg(s, "nr"),
@@ -208,6 +239,10 @@ static void tile_call(HostText *t)
     const HostPlan *p = t->p;
     Stmts *s = &t->s;
     const char *whole = host_tile_name(t, false, p->mv, p->nr);
+    if (p->runs) {
+        host_runs_tile(t);
+        return;
+    }
     stripes(t);
     if (!p->direct) {
         staged_call(t);
@@ -247,6 +282,7 @@ static void nest(HostText *t, const Op *list)
             close_chunks(t, o);
         else
             stmt_end(&t->s);
+        if (o->level == LEVEL_SUBGROUP && o->dim == DIM_N && t->p->runs) stmt_end(&t->s);
     }
 }
 
@@ -256,6 +292,13 @@ static void nest(HostText *t, const Op *list)
 static void chunks(HostText *t)
 {
     ExprPool *pool = &t->s.pool;
+    if (t->p->runs) { /* their depth is known at run time, and K is not split */
+        host_runs_open(t);
+        stmt_let(&t->s, "count", host_chunks(t));
+        stmt_let(&t->s, "first", host_number(t, 0));
+        stmt_let(&t->s, "step", host_number(t, 1));
+        return;
+    }
     const Expr *k = expr_var(pool, "g->k", WALK_K, 0, UINT32_MAX);
     const Expr *part = expr_var(pool, "part", WALK_PART, 0, t->p->gsu - 1);
     WalkChunks c = walk_chunks(pool, &t->program->walk, k, part);
@@ -303,8 +346,7 @@ static void operands(HostText *t)
     }
 }
 
-/* Prints the function of one work-group: tile (wg0, wg1) of D, one part of K. */
-static void group_function(HostText *t)
+void host_group_function(HostText *t)
 {
     const HostPlan *p = t->p;
     Stmts *s = &t->s;
@@ -334,260 +376,4 @@ static void group_function(HostText *t)
     HOST_UNUSED(t, "first", "step", "la", "lb", "sums", "C0");
     nest(t, t->program->body);
     stmt_end(s);
-}
-
-/* ---- the exported function ---- */
-
-/* A part of a tile, by text/parts.h. */
-static void part_call(HostText *t, const WalkSlots *slots, const Expr *next_slot)
-{
-    Stmts *s = &t->s;
-    stmt_let(s, "slot", slots->slot);
-    stmt_let(s, "next_slot", next_slot);
-    stmt_let(s, "parts", slots->parts);
-    const Value *sums = value_cast(s, "@TC *", value_reg(s, "slots")),
-                *flags = value_cast(s, "uint32_t *", value_reg(s, "flags"));
-    stmt_define(s, "@Parts", "q",
-                value_list(s, sums, flags, value_reg(s, "part"), value_reg(s, "parts"), value_reg(s, "slot"),
-                           value_reg(s, "next_slot")));
-    stmt_call(s, "@group_part", value_reg(s, "g"), value_reg(s, "x"), value_reg(s, "y"), value_reg(s, "z"),
-              value_reg(s, "first_chunk"), value_reg(s, "step"), value_reg(s, "chunks_here"),
-              value_op(s, VALUE_ADDRESS, value_reg(s, "q"), NULL), value_reg(s, "la"), value_reg(s, "lb"),
-              value_reg(s, "sums"));
-}
-
-static void group_call(HostText *t)
-{
-    Stmts *s = &t->s;
-    stmt_call(s, "@group", value_reg(s, "g"), value_reg(s, "x"), value_reg(s, "y"), value_reg(s, "z"),
-              value_reg(s, "part"), value_reg(s, "la"), value_reg(s, "lb"), value_reg(s, "sums"));
-}
-
-/* ---- walks of several tiles ---- */
-
-static const WalkNames names_of_tile = {.group = {"0", "0", "z_of_group"},
-                                        .id = "tile",
-                                        .tiles_m = "tiles0",
-                                        .tiles_n = "tiles1",
-                                        .batch = "n_matrices",
-                                        .stream_group = "group",
-                                        .stream_groups = "groups",
-                                        .mapping = "mapping",
-                                        .mapping_chunk = "mapping_chunk"};
-
-static void place_of_tile(HostText *t, const Walk *w)
-{
-    WalkPlace at = walk_place(&t->s.pool, w, &names_of_tile);
-    stmt_let(&t->s, "x", at.wg0);
-    stmt_let(&t->s, "y", at.wg1);
-    stmt_let(&t->s, "z", at.wg2);
-    if (w->split > 1) stmt_let(&t->s, "part", at.part);
-}
-
-/* Tiles along M and N, and matrices, of grids that do not say. */
-static void count_tiles(HostText *t)
-{
-    ExprPool *pool = &t->s.pool;
-    const char *const size[] = {"g->m", "g->n"}, *const name[] = {"tiles0", "tiles1"};
-    const int tile[] = {t->p->mt0, t->p->mt1};
-    for (int i = 0; i < 2; i++) {
-        const Expr *of = expr_var(pool, size[i], 0, 1, UINT32_MAX);
-        stmt_let(&t->s, name[i], expr_ceil_div(pool, of, expr_const(pool, tile[i])));
-    }
-    stmt_define(&t->s, "uint32_t", "n_matrices", value_cast(&t->s, "uint32_t", value_reg(&t->s, "g->batch")));
-    HOST_UNUSED(t, "n_matrices");
-}
-
-/* Opens the loop over work-groups of the thread. */
-static void open_groups(HostText *t)
-{
-    Stmts *s = &t->s;
-    count_tiles(t);
-    stmt_loop(
-        s,
-        (Loop){.var = "id", .type = "uint64_t", .start = host_int(t, "first"), .limit = host_int(t, "last")});
-    const Value *id = value_reg(s, "id"), *groups = value_reg(s, "grid[0]");
-    stmt_define(s, "uint32_t", "groups", groups);
-    stmt_define(s, "uint32_t", "group", value_cast(s, "uint32_t", value_op(s, VALUE_MOD, id, groups)));
-    stmt_define(s, "uint32_t", "z_of_group", value_cast(s, "uint32_t", value_op(s, VALUE_DIV, id, groups)));
-    HOST_UNUSED(t, "z_of_group", "group", "groups");
-}
-
-/* PersistentKernel: a work-group takes tiles group, group + groups, ... */
-static void walk_persistent(HostText *t)
-{
-    Stmts *s = &t->s;
-    const Walk *w = &t->program->walk;
-    open_groups(t);
-    stmt_let(s, "n_ids", walk_ids(&s->pool, w, &names_of_tile));
-    stmt_loop(s, (Loop){.var = "tile_id",
-                        .type = "uint64_t",
-                        .start = host_int(t, "group"),
-                        .limit = host_int(t, "n_ids"),
-                        .step_by = host_int(t, "groups")});
-    stmt_define(s, "uint32_t", "tile", value_cast(s, "uint32_t", value_reg(s, "tile_id")));
-    place_of_tile(t, w);
-    stmt_define(s, "uint32_t", "part", value_int(s, 0));
-    group_call(t);
-    stmt_end(s);
-    stmt_end(s);
-}
-
-/* StreamK: a work-group takes its share of the chunks of tiles. */
-static void walk_stream_k(HostText *t)
-{
-    Stmts *s = &t->s;
-    ExprPool *pool = &s->pool;
-    const Walk *w = &t->program->walk;
-    open_groups(t);
-    const Expr *tiles = walk_ids(pool, w, &names_of_tile);
-    const Expr *groups = expr_var(pool, names_of_tile.stream_groups, WALK_GROUPS, 1, UINT32_MAX);
-    const Expr *k = expr_var(pool, "g->k", WALK_K, 0, UINT32_MAX);
-    WalkNames names = names_of_tile;
-    names.id = "round";
-    const WalkStreamWords words = walk_stream_words(pool, w, tiles, groups, k, expr_const(pool, 1));
-    const WalkStream x = walk_stream(pool, w, &names, &words, tiles);
-    stmt_let(s, "n_steps", x.steps);
-    stmt_loop(s, (Loop){.var = "round",
-                        .type = "uint32_t",
-                        .start = host_number(t, 0),
-                        .limit = host_int(t, "n_steps")});
-    stmt_let(s, "tile", x.tile);
-    place_of_tile(t, w);
-    stmt_let(s, "first_chunk", x.first);
-    stmt_let(s, "chunks_here", x.count);
-    stmt_define(s, "uint32_t", "step", value_int(s, 1));
-    stmt_let(s, "part", x.part);
-    part_call(t, &(WalkSlots){.slot = x.slot, .parts = x.parts}, x.next_slot);
-    stmt_end(s);
-    stmt_end(s);
-}
-
-/* GlobalSplitU whose parts are added up by the last one: ids of tiles and parts. */
-static void walk_parts(HostText *t)
-{
-    Stmts *s = &t->s;
-    ExprPool *pool = &s->pool;
-    Walk w = t->program->walk;
-    w.persistent = w.batch_in_id = true;
-    open_groups(t);
-    stmt_define(s, "uint32_t", "tile", value_cast(s, "uint32_t", value_reg(s, "id")));
-    place_of_tile(t, &w);
-    const Expr *k = expr_var(pool, "g->k", WALK_K, 0, UINT32_MAX);
-    const WalkChunks c = walk_chunks(pool, &w, k, expr_var(pool, "part", WALK_PART, 0, w.split - 1));
-    stmt_let(s, "first_chunk", c.first);
-    stmt_let(s, "step", c.step);
-    stmt_let(s, "chunks_here", c.count);
-    const WalkPlace at = {.wg0 = expr_var(pool, "x", 0, 0, UINT32_MAX),
-                          .wg1 = expr_var(pool, "y", 0, 0, UINT32_MAX),
-                          .wg2 = expr_var(pool, "z", 0, 0, UINT32_MAX)};
-    const WalkSlots slots = walk_slots(pool, &w, &names_of_tile, &at);
-    part_call(t, &slots, slots.slot);
-    stmt_end(s);
-}
-
-/* Prints the loop over ids first to last - 1 of the grid. Where parts of K are added to D in place, the
- * thread that has a tile does all of its parts, in order. */
-static void walk_ids_of_thread(HostText *t)
-{
-    static const WalkNames names = {.id = "tile",
-                                    .tiles_m = "tiles0",
-                                    .tiles_n = "tiles1",
-                                    .mapping = "mapping",
-                                    .mapping_chunk = "mapping_chunk"};
-    const HostPlan *p = t->p;
-    Stmts *s = &t->s;
-    const bool serial = p->gsu > 1 && !p->gsu_multiple;
-    Walk w = t->program->walk;
-    w.persistent = w.batch_in_id = true;
-    if (serial) w.split = 1;
-    stmt_loop(
-        s,
-        (Loop){.var = "id", .type = "uint64_t", .start = host_int(t, "first"), .limit = host_int(t, "last")});
-    const Value *id = value_reg(s, "id"), *parts = value_int(s, serial ? p->gsu : 1);
-    if (serial) {
-        stmt_if(s, value_op(s, VALUE_MOD, id, parts));
-        stmt_next(s);
-        stmt_end(s);
-    }
-    stmt_define(s, "uint32_t", "tile", value_cast(s, "uint32_t", value_op(s, VALUE_DIV, id, parts)));
-    WalkPlace at = walk_place(&s->pool, &w, &names);
-    stmt_let(s, "x", at.wg0);
-    stmt_let(s, "y", at.wg1);
-    stmt_let(s, "z", at.wg2);
-    if (serial)
-        stmt_loop(s, (Loop){.var = "part",
-                            .type = "uint32_t",
-                            .start = host_number(t, 0),
-                            .limit = host_number(t, p->gsu)});
-    else
-        stmt_let(s, "part", at.part);
-    group_call(t);
-    if (serial) stmt_end(s);
-    stmt_end(s);
-}
-
-/* Changes the arguments for GlobalSplitU. A part does not read C. Its sums are scaled by the kernel that adds
- * up the workspace, or are added to D, which the beta-only kernel has written before. */
-static void split_args(HostText *t)
-{
-    const HostPlan *p = t->p;
-    Stmts *s = &t->s;
-    if (p->gsu == 1 || p->joins) return;
-    static const char *const same[][2] = {
-        {"g->c", "g->d"}, {"g->ldc", "g->ldd"}, {"g->batchc", "g->batchd"}, {"g->offc", "g->offd"}};
-    for (int i = 0; i < 4 && !p->gsu_multiple; i++)
-        stmt_set(s, value_reg(s, same[i][0]), value_reg(s, same[i][1]));
-    const int one = p->gsu_multiple ? 0 : p->parts;
-    for (int i = p->gsu_multiple ? 0 : p->parts; i < 2 * p->parts; i++)
-        stmt_set(s, value_named(s, "g->ab[%d]", i), value_int(s, i == one));
-}
-
-/* The text of parts of tiles, behind @group. */
-static void parts_text(HostText *t)
-{
-    Stmts *s = &t->s;
-    if (!t->p->joins) return;
-    stmt_constant(s, "int", "@MT0", t->p->mt0);
-    stmt_constant(s, "int", "@MT1", t->p->mt1);
-    stmt_constant(s, "int", "@SLOT_STEP", t->program->walk.stream_k ? HOST_STREAM_SLOTS : 1);
-    stmt_constant(s, "int", "@FLAGS", WALK_SLOT_FLAGS);
-    stmt_file(s, fused_any(&t->p->fused) ? "host/part_fused.h" : "host/part_plain.h");
-    stmt_file(s, "host/parts.h");
-}
-
-/* Ends the exported function. Stores past the caches are ordered before those by which the thread says that
- * it is done. */
-static void close_kernel(HostText *t)
-{
-    if (t->p->stream_d) stmt_call(&t->s, "_mm_sfence");
-    stmt_end(&t->s);
-}
-
-void host_groups(HostText *t, Str symbol)
-{
-    Stmts *s = &t->s;
-    const Walk *w = &t->program->walk;
-    HostLocal l = host_plan_local(t->p);
-    host_keep_text(t);
-    group_function(t);
-    parts_text(t);
-    host_open_kernel(t, symbol, (l.a + l.b + l.sums) * t->p->compute.bytes);
-    host_args(t);
-    split_args(t);
-    stmt_var(s, "@TC *", "la", value_reg(s, "local"));
-    host_pointer(t, "@TC *", "lb", "la", host_number(t, l.a));
-    host_pointer(t, "@TC *", "sums", "lb", host_number(t, l.b));
-    if (t->p->keep_b) stmt_call(s, "@keep_none", value_reg(s, "lb"));
-    if (w->persistent || t->p->joins) {
-        w->stream_k ? walk_stream_k(t) : w->persistent ? walk_persistent(t) : walk_parts(t);
-        close_kernel(t);
-        return;
-    }
-    const Expr *rows = expr_div_i(&s->pool, expr_var(&s->pool, "grid[1]", 0, 0, UINT32_MAX), t->p->gsu);
-    stmt_define(s, "uint32_t", "tiles0", value_reg(s, "grid[0]"));
-    stmt_define(s, "uint32_t", "tiles1", value_expr(s, rows));
-    HOST_UNUSED(t, "tiles1");
-    walk_ids_of_thread(t);
-    close_kernel(t);
 }

@@ -34,7 +34,12 @@ struct HostPlan {
     int lsu, unroll, prefetch_local, prefetch_global;
     int prefetch_panels; /* of A where it is not packed: by how many panels a tile prefetches ahead; 0: not */
     int mc, nc, kc, mt0, mt1; /* blocks, macro tile */
-    int keep_b; /* packed blocks of B that stay in local memory from one work-group to the next; 0: none do */
+    /* Packed blocks of A, of B that stay in local memory from one work-group to the next; 0: none do. One of
+     * them is 0. */
+    int keep_a, keep_b;
+    bool runs;    /* HostDirectConv: rows of B's columns are packed once for all taps (runs.c) */
+    bool turns;   /* sums of rows are transposed in vector registers (text/finish_row.h) */
+    bool crossed; /* tiles of the walk along M are the kernel's tiles along N */
     int gsu;
     bool gsu_multiple;
     bool joins; /* a tile's parts are added up by the last one: StreamK, MultipleBufferSingleKernel */
@@ -67,13 +72,20 @@ Epilogue host_epilogue(const HostPlan *p);
 Err host_epilogue_read(Program *p, const char *name);
 /* Finds the innermost loop over k, which multiplies register tiles; NULL: there is none. */
 const Op *host_lane_loop(const Op *list);
-/* HostKeepB, and the bytes of the record of a packed block (text/keep_b.h). */
+/* HostKeepB, and the bytes of the record of a packed block (text/keep.h). */
 enum { HOST_KEEP_MOST = 1024, HOST_KEPT_BYTES = 64 };
-/* Elements (compute type parts) of a packed block of B. */
+/* Elements (compute type parts) of a packed block of A, of B. */
+int64_t host_plan_block_a(const HostPlan *p);
 int64_t host_plan_block_b(const HostPlan *p);
-/* Elements (compute type parts) of the local buffers. The records of kept blocks stand behind the blocks. */
+/* What a row of columns is known by: its place in B, in B's zero pads, in D and in C (text/runs.h). */
+static inline int host_run_places(const HostPlan *p) { return 3 + p->indices->n_pads[1]; }
+/* Packed rows that a chunk of K remembers, a power of 2, and rows of which it prefetches
+ * what the next chunk will pack. */
+enum { HOST_RUN_MEMO = 1024, HOST_RUN_LIST = 512 };
+/* Elements (compute type parts) of the local buffers. The records of kept blocks stand behind the blocks.
+ * runs: of the tables of rows. */
 typedef struct {
-    int64_t a, b, sums;
+    int64_t a, b, sums, runs;
 } HostLocal;
 HostLocal host_plan_local(const HostPlan *p);
 

@@ -84,15 +84,52 @@ void host_dims_finish(HostText *t);
 const Expr *host_dims_matrix(HostText *t, HostOperand o, const char *z);
 /* Makes `x`, a pointer to the dims, of g. */
 void host_dims_open(HostText *t);
+/* Digits of a group: its indices, or one of size 1. */
+int host_dims_digits(const IndexList *l);
+/* Declares an array of the sizes of a group's digits. */
+void host_dims_sizes(HostText *t, const char *name, const IndexList *l);
+/* What an operand's offset grows by with an index; pad >= 0: the position of that zero pad. */
+const Expr *host_dims_step(HostText *t, HostOperand o, int32_t index, int pad);
+/* Declares `taps`, their places `tap_at` in an operand and in its zero pads, and the steps of K's digits
+ * there, `step_sum`. rows: the array for the taps' numbers of elements. */
+void host_dims_taps(HostText *t, HostOperand o, const char *rows);
+/* Are results stored as vectors where rows follow each other? */
+bool host_dims_stores_lines(const HostPlan *p);
 
-/* ---- blocks of B that stay packed: keep.c ---- */
+/* ---- HostDirectConv, rows of columns: runs.c ---- */
 
-/* Emits @keep_b and what it needs, where the plan keeps blocks. */
+/* Emits the types and functions of rows; @pack_b; @finish. */
+void host_runs_text(HostText *t);
+void host_runs_pack(HostText *t);
+void host_runs_finish(HostText *t);
+/* Declares `depth`, the elements of K of a chunk, and `runs`, the tables in local memory. */
+void host_runs_open(HostText *t);
+/* Opens the loops over the pieces of rows that register tiles have; two blocks. */
+void host_runs_columns(HostText *t);
+/* Emits a register tile of a piece. */
+void host_runs_tile(HostText *t);
+/* Opens the loop over taps around a register tile's loop over k, and closes it. */
+void host_runs_taps_open(HostText *t);
+void host_runs_taps_close(HostText *t);
+/* The place of the tables, behind the sums, and their preparation. */
+const Value *host_runs_tables(HostText *t);
+
+/* ---- blocks that stay packed: keep.c ---- */
+
+bool host_keeps(const HostText *t, HostOperand o);
+/* Emits @keep and what it needs, where the plan keeps blocks. */
 void host_keep_text(HostText *t);
-/* Returns the name of the present packed block of B in the text. */
-const char *host_keep_buffer(const HostText *t);
+/* Returns the name of the present packed block of A or B in the text. */
+const char *host_keep_buffer(const HostText *t, HostOperand o);
 /* Emits the search for the present block, and opens the statements for when it is not packed yet. */
-void host_keep_open(HostText *t);
+void host_keep_open(HostText *t, HostOperand o);
+
+/* Returns the number of chunks of K. */
+const Expr *host_chunks(HostText *t);
+/* Returns where the panel of A of a register tile begins in its packed block. */
+const Expr *host_panel_of_a(HostText *t);
+/* Returns row of D where the register tile begins, in the work-group's tile. */
+const Expr *host_tile_row(HostText *t);
 
 /* ---- parts of the text ---- */
 
@@ -110,6 +147,8 @@ void host_tiles(HostText *t);
 /* Returns the name of the function of a register tile of mv vectors and nr columns. */
 const char *host_tile_name(HostText *t, bool masked, int mv, int nr);
 void host_args(HostText *t);
+/* Prints the function of one work-group: tile (wg0, wg1) of D, one part of K. */
+void host_group_function(HostText *t);
 void host_groups(HostText *t, Str symbol);
 /* Opens the exported function, after the constants that the ABI has beside it. */
 void host_open_kernel(HostText *t, Str symbol, int64_t local_bytes);

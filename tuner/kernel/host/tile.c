@@ -52,6 +52,7 @@ static const Expr *address_a(HostText *t, int row, int part, int k)
 static const Expr *address_b(HostText *t, int column, int part, int k)
 {
     const HostPlan *p = t->p;
+    if (p->runs) return expr_add_i(&t->s.pool, expr_mul_i(&t->s.pool, host_int(t, "ldb"), k), column);
     if (p->pack[1]) return host_number(t, ((int64_t)k * p->nr + column) * p->parts + part);
     return host_address_k(t, HOST_B, "ldb", host_number(t, column), host_number(t, k));
 }
@@ -191,12 +192,14 @@ static void k_loop(const Shape *x)
     ExprPool *pool = &s->pool;
     const Expr *k = host_int(t, "k");
     const int steps[] = {x->split * x->unroll, 1};
+    if (t->p->runs) host_runs_taps_open(t);
     for (int i = steps[0] == 1; i < 2; i++) {
         const Expr *left = expr_op(pool, EXPR_LE, host_number(t, steps[i]), k);
         stmt_loop(s, (Loop){.var = "k", .condition = value_expr(s, left), .step = -steps[i]});
         iteration(x, steps[i]);
         stmt_end(s);
     }
+    if (t->p->runs) host_runs_taps_close(t);
     for (int l = 1; l < x->split; l++)
         for (int j = 0; j < x->nr; j++)
             for (int i = 0; i < x->mv; i++)
@@ -308,11 +311,20 @@ static void open_tile(const Shape *x)
     static const StmtParam staged[] = {{"int64_t", "k"},     {"const @TC *", "a"}, {"int64_t", "lda"},
                                        {"const @TC *", "b"}, {"int64_t", "ldb"},   {"@TC *", "s"},
                                        {"int", "more"}};
-    f.param = x->t->p->direct ? direct : staged;
-    f.n_params = x->t->p->direct ? 11 : 7;
+    static const StmtParam of_rows[] = {{"const @Runs *", "runs"},
+                                        {"const int32_t *", "slot"},
+                                        {"const @TC *", "a"},
+                                        {"const @TC *", "packed"},
+                                        {"int64_t", "ldb"},
+                                        {"@TC *", "s"},
+                                        {"int", "more"}};
+    const HostPlan *p = x->t->p;
+    f.param = p->direct ? direct : p->runs ? of_rows : staged;
+    f.n_params = p->direct ? 11 : 7;
     stmt_gap(s);
     stmt_function(s, f);
-    if (x->t->p->direct)
+    if (p->runs) return;
+    if (p->direct)
         HOST_UNUSED(x->t, "lda", "ldb", "ldc", "ldd", "w");
     else
         HOST_UNUSED(x->t, "lda", "ldb", "more");
@@ -345,6 +357,18 @@ static void tile_table(HostText *t)
     stmt_typedef(s, "__typeof__(@tile_part_1_1)", "*@Tile", NULL);
     stmt_var(s, "static const @Tile", stmts_name(s, "@tiles[%d][%d]", p->mv, p->nr),
              value_list_n(s, p->mv, all));
+}
+
+/* Prints the table of tiles of rows' pieces, which have j + 1 columns. */
+static void row_table(HostText *t)
+{
+    enum { SIDE = 64 };
+    const HostPlan *p = t->p;
+    Stmts *s = &t->s;
+    const Value *tile_of[SIDE];
+    for (int j = 0; j < p->nr; j++) tile_of[j] = value_reg(s, host_tile_name(t, false, p->mv, j + 1));
+    stmt_typedef(s, stmts_name(s, "__typeof__(@tile_%d_1)", p->mv), "*@Tile", NULL);
+    stmt_var(s, "static const @Tile", stmts_name(s, "@tiles[%d]", p->nr), value_list_n(s, p->nr, tile_of));
 }
 
 Err host_check_tiles(HostText *t)
@@ -380,6 +404,12 @@ void host_tiles(HostText *t)
                .split = loop->split,
                .unroll = loop->unroll,
                .distance = ahead ? ahead->distance : 0};
+    if (p->runs) {
+        for (x.nr = 1; x.nr <= p->nr; x.nr++) tile(&x, false);
+        row_table(t);
+        host_runs_finish(t);
+        return;
+    }
     tile(&x, p->prefetch_global > 0);
     if (!p->direct) {
         if (t->indices) {

@@ -1,5 +1,5 @@
-/* Prints the helper kernels that copy operands into the workspace: their statements (pack_text.c; of windows the
- * text nvptx/pack_window.cuh) and the kernel function. They may be dependent launches. */
+/* Prints the helper kernels that copy operands into the workspace: their statements (pack_text.c; of windows
+ * the text nvptx/pack_window.cuh) and the kernel function. They may be dependent launches. */
 #include "kernel/nvptx/pack.h"
 
 #include "kernel/gpu/gpu.h"

@@ -1,10 +1,85 @@
 
+#if g_MASKED_LOADS
+/* The g_VL elements p[0], p[along], .. of which the bits of kept say which are read; the others are 0. */
+static inline __attribute__((always_inline)) g_V g_elements(const g_TI *p, int64_t along, unsigned kept)
+{
+#if g_SPREAD_LOADS
+    if (along > 1) {
+        const uint64_t spread = along == 2 ? 0x5555555555555555u : along == 3 ? 0x9249249249249249u : 0x1111111111111111u;
+        const __m512i lane = g_VL == 8 ? _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7)
+                                       : _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+        const __m512i from = g_VL == 8 ? _mm512_mullo_epi64(lane, _mm512_set1_epi64(along))
+                                       : _mm512_mullo_epi32(lane, _mm512_set1_epi32((int)along));
+        const uint64_t bits = _pdep_u64(kept, spread);
+        enum { ALL = (1u << g_VL) - 1 };
+        const g_V x = g_MM(permutex2var)(g_MM(maskz_loadu)((g_Lanes)(bits & ALL), p), from,
+            g_MM(maskz_loadu)((g_Lanes)(bits >> g_VL & ALL), p + g_VL));
+        if (along == 2) return x;
+        const g_Lanes second = (g_Lanes)(UINT64_MAX << (2 * g_VL + along - 1) / along); /* lanes of vectors 2, 3 */
+        return g_MM(mask_mov)(x, second,
+            g_MM(permutex2var)(g_MM(maskz_loadu)((g_Lanes)(bits >> 2 * g_VL & ALL), p + 2 * g_VL), from,
+                g_MM(maskz_loadu)((g_Lanes)(bits >> 3 * g_VL & ALL), p + 3 * g_VL)));
+    }
+#endif
+    (void)along;
+    return g_MM(maskz_loadu)((g_Lanes)kept, p);
+}
+#endif
+
+#if g_TURNED_LOADS
+/* The lowest n of 16 bits; n < 0: none. */
+static inline unsigned g_first_bits(int64_t n)
+{
+    n = n < 0 ? 0 : n > 16 ? 16 : n;
+    return _bzhi_u32(0xffff, (unsigned)n);
+}
+/* Packs n rows of K of up to 16 elements i of a panel, which lie along K in memory, `step` (1 or 2) apart: elements
+ * first[i] .. end[i] - 1 of p[row[i]] .., and 0 elsewhere. */
+static inline __attribute__((always_inline)) void g_pack_turned(const g_TI *p, const int64_t *row, int elements,
+    const int64_t *first, const int64_t *end, int step, int64_t n, int width, g_TC *restrict o)
+{
+    const __mmask16 there = (__mmask16)((1u << elements) - 1);
+    int64_t from = 0, below = n; /* where all of them are inside */
+    for (int i = 0; i < elements; i++) {
+        if (first[i] > from) from = first[i];
+        if (end[i] < below) below = end[i];
+    }
+    for (int64_t q = 0; q < n; q += 16) {
+        __m512 v[16];
+        const int whole = from <= q && (below >= q + 16 || below == n);
+        const unsigned all = g_first_bits(n - q);
+#pragma GCC unroll 16
+        for (int i = 0; i < 16; i++) {
+            const unsigned kept = whole ? all : g_first_bits(end[i] - q) & ~g_first_bits(first[i] - q);
+            v[i] = i < elements ? (__m512)g_elements(p + row[i] + q * step, step, kept) : _mm512_setzero_ps();
+        }
+        g_turn(v);
+        const int64_t rows = n - q < 16 ? n - q : 16;
+#pragma GCC unroll 16
+        for (int i = 0; i < 16; i++)
+            if (i < rows) _mm512_mask_storeu_ps(o + (q + i) * width, there, v[i]);
+    }
+}
+#endif
+
 /* Packs n rows of K of a panel of `width` elements: element i is p[row[i]], or 0 where its bit of `kept` is 0; the
  * next row of K is `step` further in memory. */
 static inline __attribute__((always_inline)) void g_pack_each(const g_TI *p, const int64_t *row,
     const unsigned *kept, int width, int64_t step, int64_t n, g_TC *restrict o)
 {
     int whole = 1;
+#if g_TURNED_LOADS
+    if (step == 1 || step == 2) {
+        for (int i = 0; i < width; i += 16) {
+            const int64_t none[16] = {0};
+            int64_t end[16];
+            for (int x = 0; x < 16; x++) end[x] = i + x < width && kept[i / g_VL] >> x & 1 ? n : 0;
+            step == 1 ? g_pack_turned(p, row + i, width - i < 16 ? width - i : 16, none, end, 1, n, width, o + i)
+                      : g_pack_turned(p, row + i, width - i < 16 ? width - i : 16, none, end, 2, n, width, o + i);
+        }
+        return;
+    }
+#endif
     for (int i = 0; i < width; i++) whole &= (int)(kept[i / g_VL] >> i % g_VL & 1);
     for (int64_t q = 0; q < n && whole; q++, p += step, o += width)
 #pragma GCC unroll 32
@@ -23,16 +98,31 @@ typedef struct {
 static inline __attribute__((always_inline)) void g_pack_runs(const g_TI *p, const int64_t *row, const unsigned *kept,
     const g_Pad *pad, int width, int64_t step, int64_t n, g_TC *restrict o)
 {
+#if g_TURNED_LOADS
+    enum { WIDEST = 512 }; /* 32 registers of vectors */
+    int64_t firsts[WIDEST], ends[WIDEST];
+#endif
     for (int i = 0; i < width; i++) {
         const int64_t before = pad->start - pad->at[i], left = pad->edge - pad->at[i], each = pad->step > 0 ? pad->step : 1;
-        int64_t first = before <= 0 ? 0 : pad->step > 0 ? (before + each - 1) / each : n;
-        int64_t end = left <= 0 ? 0 : pad->step > 0 ? (left + each - 1) / each : n;
+        int64_t first = before <= 0 ? 0 : pad->step == 1 ? before : pad->step > 0 ? (before + each - 1) / each : n;
+        int64_t end = left <= 0 ? 0 : pad->step == 1 ? left : pad->step > 0 ? (left + each - 1) / each : n;
         if (end > n) end = n;
         if (!(kept[i / g_VL] >> i % g_VL & 1) || first > end) first = end = 0;
+#if g_TURNED_LOADS
+        firsts[i] = first, ends[i] = end;
+        if (step == 1 || step == 2) continue;
+#endif
         for (int64_t q = 0; q < first; q++) o[q * width + i] = (g_TC)0;
         for (int64_t q = first; q < end; q++) o[q * width + i] = g_in(p[row[i] + q * step]);
         for (int64_t q = end; q < n; q++) o[q * width + i] = (g_TC)0;
     }
+#if g_TURNED_LOADS
+    for (int i = 0; i < width && (step == 1 || step == 2); i += 16) {
+        const int elements = width - i < 16 ? width - i : 16;
+        step == 1 ? g_pack_turned(p, row + i, elements, firsts + i, ends + i, 1, n, width, o + i)
+                  : g_pack_turned(p, row + i, elements, firsts + i, ends + i, 2, n, width, o + i);
+    }
+#endif
 }
 
 /* The elements of K that are packed: `n` taps, tap i has rows[i] rows, of which the first one is at[i] further in
@@ -99,14 +189,64 @@ static inline __attribute__((always_inline)) void g_pack_step(const g_TI *p, con
 }
 #endif
 
+#if g_TURNED_LOADS
+/* Packs a vector of a panel whose elements each have all elements of K of the taps in one piece of memory, with the taps
+ * as its fastest index, as a filter in KCYX has them. Returns whether they lie so. */
+static __attribute__((noinline)) int g_pack_pieces_of_k(const g_TI *p, const g_Taps *taps, const int64_t *row, int v, int width, g_TC *restrict o)
+{
+    const int64_t n = taps->n, k = n ? taps->rows[0] : 0;
+    const unsigned kept = n ? taps->kept[v] : 0;
+    int64_t first = n ? taps->at[0] : 0;
+    int16_t tap_of[g_KC];
+    if (!n || taps->step != n) return 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (taps->at[i] < first) first = taps->at[i];
+        tap_of[i] = -1;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t at = taps->at[i] - first;
+        if (at >= n || tap_of[at] >= 0 || taps->rows[i] != k || taps->kept[i * (width / g_VL) + v] != kept) return 0;
+        tap_of[at] = (int16_t)i;
+    }
+    for (int64_t at = 0, tap = 0, q = 0; at < n * k; at += 16) {
+        const unsigned there = g_first_bits(n * k - at);
+        __m512 x[16];
+#pragma GCC unroll 16
+        for (int i = 0; i < 16; i++)
+            x[i] = _mm512_maskz_loadu_ps((__mmask16)(kept >> i & 1 ? there : 0), p + first + row[i] + at);
+        g_turn(x);
+#pragma GCC unroll 16
+        for (int i = 0; i < 16; i++) {
+            if (at + i >= n * k) break;
+            _mm512_storeu_ps(o + (tap_of[tap] * k + q) * width, x[i]);
+            if (++tap == n) tap = 0, q++;
+        }
+    }
+    return 1;
+}
+#endif
+
 /* The same of elements that lie apart, and where there are no masked loads. */
 static inline __attribute__((always_inline)) void g_pack_apart(const g_TI *p, const g_Taps *taps, const int64_t *row,
     const g_Line *line, int v, int width, g_TC *restrict o)
 {
     const int whole = line->step == 1 && line->n == 1;
+#if g_TURNED_LOADS
+    if (!whole && g_pack_pieces_of_k(p, taps, row, v, width, o)) return;
+#endif
     for (int64_t tap = 0; tap < taps->n; tap++) {
         const unsigned kept = taps->kept[tap * (width / g_VL) + v];
         const g_TI *from = p + taps->at[tap];
+#if g_TURNED_LOADS
+        if (!whole && taps->step == 1) {
+            const int64_t n = taps->rows[tap], none[16] = {0};
+            int64_t end[16];
+            for (int x = 0; x < 16; x++) end[x] = kept >> x & 1 ? n : 0;
+            g_pack_turned(from, row, 16, none, end, 1, n, width, o);
+            o += n * width;
+            continue;
+        }
+#endif
         for (int64_t q = 0; q < taps->rows[tap]; q++, from += taps->step, o += width) {
             if (kept == (1u << g_VL) - 1) {
                 if (whole) g_store(o, g_load_in(from + row[0]));
