@@ -131,8 +131,8 @@ static void give_turn(const Consume *c)
         stmt_call(c->s, "pingpong_arrive", value_op(c->s, VALUE_SUB, value_int(c->s, 1), reg(c, "wg")));
 }
 
-/* Takes the next tile while the last products are under way, so that its divisions cost no time: keep() stops
- * the compiler from computing it later. In ping-pong the other warp group multiplies meanwhile in any case. */
+/* Takes the next tile while the last products are under way, so that its divisions cost no time (keep() stops
+ * the compiler from computing it later). In ping-pong the other warp group multiplies meanwhile anyway. */
 static void take_next(const Consume *c)
 {
     static const char *const place[] = {"m", "n", "batch"};
