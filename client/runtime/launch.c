@@ -152,8 +152,17 @@ uint64_t launch_results_bytes(const Contraction *p, const LibSolution *s, const 
     return bytes;
 }
 
+/* The window that the kernel reads in copies of the problem's operands; false: it has none. */
+static bool copies_window(const Contraction *p, const LibSolution *s, WindowCopy *copy)
+{
+    return s->map.pack_operands && s->map.n_tensor_maps && is_window(p) && window_copy(s, p, copy);
+}
+
 uint64_t launch_workspace_bytes(const Contraction *p, const LibSolution *s, const LaunchHardware *hw)
 {
+    WindowCopy copy;
+    if (copies_window(p, s, &copy))
+        return launch_results_bytes(&copy.problem, s, hw) + window_copy_bytes(&copy);
     uint64_t bytes = launch_results_bytes(p, s, hw);
     if (s->map.pack_operands && __builtin_add_overflow(bytes, launch_pack_bytes(p, s), &bytes))
         return UINT64_MAX;
@@ -469,7 +478,8 @@ static Err main_call(const Main *m, const Helper *h, const LaunchHardware *hw, L
     return call_done(out, &args);
 }
 
-Err launch_build(const Contraction *p, const LibSolution *s, const LaunchInputs *in, const LaunchHardware *hw,
+/* Appends the calls of a problem that the kernel reads as it is. */
+static Err build(const Contraction *p, const LibSolution *s, const LaunchInputs *in, const LaunchHardware *hw,
                  LaunchList *out)
 {
     Geometry g;
@@ -484,8 +494,7 @@ Err launch_build(const Contraction *p, const LibSolution *s, const LaunchInputs 
     const uint64_t copies = (uint64_t)(uintptr_t)in->workspace + launch_results_bytes(p, s, hw);
     Helper h = {p, s, in, &g, copies};
     Main m = {p, s, in, &g, NULL};
-    out->n = 0;
-    if (s->map.pack_operands) TRY(pack_call(&h, out));
+    if (s->map.pack_operands && !is_window(p)) TRY(pack_call(&h, out));
     if (has_parts(p, s, &g)) TRY(streamk_init_call(&h, out));
     if ((s->map.global_split_u > 1 && s->map.global_accumulation != GLOBAL_ACC_MULTIPLE &&
          s->map.global_accumulation != GLOBAL_ACC_PARTIALS) ||
@@ -495,4 +504,22 @@ Err launch_build(const Contraction *p, const LibSolution *s, const LaunchInputs 
     if (s->map.global_accumulation == GLOBAL_ACC_SINGLE || s->map.global_accumulation == GLOBAL_ACC_MULTIPLE)
         TRY(post_gsu_call(&h, out));
     return ERR_OK;
+}
+
+Err launch_build(const Contraction *p, const LibSolution *s, const LaunchInputs *in, const LaunchHardware *hw,
+                 LaunchList *out)
+{
+    WindowCopy copy;
+    out->n = 0;
+    if (!copies_window(p, s, &copy)) {
+        if (s->map.pack_operands && is_window(p))
+            FAIL(ERR_INPUT, "kernel %s: this convolution's operands cannot be copied (PackOperands %d)",
+                 s->name, (int)s->map.pack_operands);
+        return build(p, s, in, hw, out);
+    }
+    LaunchInputs copied = *in;
+    const uint64_t results = launch_results_bytes(&copy.problem, s, hw);
+    const Helper h = {.p = p, .s = s, .in = in, .copies = (uint64_t)(uintptr_t)in->workspace + results};
+    TRY(window_copy_call(&copy, &h, &copied, out));
+    return build(&copy.problem, s, &copied, hw, out);
 }

@@ -6,6 +6,7 @@
 
 #include "client/runtime/launch.h"
 #include "problem/datatype.h"
+#include "problem/window.h"
 
 /* Arguments are appended with the natural alignment of their type; gaps are 0. The longest list (StreamK,
  * complex, general batched) has 344 bytes; LAUNCH_ARGS_MAX leaves room for
@@ -148,6 +149,26 @@ uint64_t launch_pack_bytes(const Contraction *p, const LibSolution *s);
 uint64_t packed_address(const Helper *h, unsigned operand);
 /* The kernel that copies operands, if there is anything to copy. */
 Err pack_call(const Helper *h, LaunchList *out);
+
+/* The roles of the problem's indices as the kernel has them; false: it is no window. */
+bool window_roles(const LibSolution *s, const Contraction *p, Window *w);
+
+/* A window whose operands PackOperands copies (launch_copy.c): the contraction of the copies, which the
+ * kernel is launched for. */
+typedef struct {
+    Contraction problem; /* its sizes are dims: this struct is not to be moved */
+    IndexSizes dims;
+    Window window;
+    PackPixels pixels; /* blocks 0: the pixels are not copied */
+    PackFilter filter;
+    uint64_t bytes[2]; /* of the copies of pixels and filter, multiples of PACK_START_BYTES */
+} WindowCopy;
+/* False: the problem has nothing that can be copied so. Addresses are not set. */
+bool window_copy(const LibSolution *s, const Contraction *p, WindowCopy *out);
+/* Bytes of workspace for the copies. */
+uint64_t window_copy_bytes(const WindowCopy *c);
+/* Adds the kernel that copies, if there is anything to multiply, and sets what the main kernel reads. */
+Err window_copy_call(WindowCopy *c, const Helper *h, LaunchInputs *in, LaunchList *out);
 
 /* Maps of a contraction's tensors (launch_window.c): whether the copy engine takes them, describing tensor t
  * (A to D), and the kernel's numbers in front of the maps. */

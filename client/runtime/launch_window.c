@@ -4,8 +4,7 @@
 #include "base/integer.h"
 #include "problem/window.h"
 
-/* The indices as the kernel has them. */
-static bool roles(const LibSolution *s, const Contraction *p, Window *w)
+bool window_roles(const LibSolution *s, const Contraction *p, Window *w)
 {
     Indices x = p->dims->indices;
     indices_pack(&x, s->map.pack_batch_dims);
@@ -71,6 +70,7 @@ static void results_of(const IndexSizes *x, const Window *w, unsigned t, Results
         r->batch = (Merged){x->size[w->image], stride_of(x, t, w->image)};
     else if (w->image >= 0)
         r->columns.size *= x->size[w->image];
+    if (w->group >= 0) r->batch = (Merged){x->size[w->group], stride_of(x, t, w->group)};
 }
 
 /* by_engine: the copy engine stores it, or else the kernel does element by element. */
@@ -98,6 +98,26 @@ static bool sums_fit(const LibSolution *s, const IndexSizes *x, const Window *w)
     return n <= INT32_MAX - depth;
 }
 
+static int64_t groups_of(const IndexSizes *x, const Window *w)
+{
+    return w->group < 0 ? 1 : x->size[w->group];
+}
+
+/* Channels and rows of all groups follow one another, and are counted with 31 bits. A chunk of channels that
+ * goes beyond its group's last one would be multiplied by zeros, which infinite ones survive: only copies of
+ * operands, for which that is said (problem/pack.h), have such chunks. */
+static bool groups_fit(const LibSolution *s, const IndexSizes *x, const Window *w)
+{
+    const unsigned pixels = (unsigned)w->pixels, other = 1 - pixels;
+    const int64_t channels = x->size[w->channel], rows = x->size[w->row], groups = groups_of(x, w);
+    const int64_t row = w->other_k_major ? stride_of(x, other, w->row) : 1;
+    int64_t n;
+    if (groups == 1) return true;
+    return stride_of(x, pixels, w->group) == channels && stride_of(x, other, w->group) == rows * row &&
+           (s->map.pack_operands || channels % s->map.depth_u == 0) &&
+           !__builtin_mul_overflow(channels > rows ? channels : rows, groups, &n) && n <= INT32_MAX;
+}
+
 static bool other_fits(const IndexSizes *x, const Window *w, DataType type)
 {
     const unsigned other = 1 - (unsigned)w->pixels;
@@ -111,12 +131,12 @@ static bool other_fits(const IndexSizes *x, const Window *w, DataType type)
     return stride_fits(stride_of(x, other, last), x->size[last], type);
 }
 
-bool window_fits(const LibSolution *s, const Contraction *p)
+static bool fits(const LibSolution *s, const Contraction *p)
 {
     const IndexSizes *x = p->dims;
     Window w;
     WindowShape shape[WINDOW_SPATIAL];
-    if (!roles(s, p, &w) || (p->unaligned & 15)) return false;
+    if (!window_roles(s, p, &w) || (p->unaligned & 15)) return false;
     const unsigned pixels = (unsigned)w.pixels;
     if (window_shape(x, &w, shape)) {
         err_clear();
@@ -126,17 +146,25 @@ bool window_fits(const LibSolution *s, const Contraction *p)
         if (!stride_fits(shape[d].pitch, shape[d].size, tensor_type(p, pixels))) return false;
     if (w.image >= 0 && !stride_fits(stride_of(x, pixels, w.image), x->size[w.image], tensor_type(p, pixels)))
         return false;
-    if (!other_fits(x, &w, tensor_type(p, 1 - pixels)) || !sums_fit(s, x, &w)) return false;
+    if (!other_fits(x, &w, tensor_type(p, 1 - pixels)) || !sums_fit(s, x, &w) || !groups_fit(s, x, &w))
+        return false;
     const bool by_engine = s->map.n_tensor_maps > 2;
     return results_fit(x, &w, 2, tensor_type(p, 2), by_engine) &&
            results_fit(x, &w, 3, tensor_type(p, 3), by_engine);
+}
+
+bool window_fits(const LibSolution *s, const Contraction *p)
+{
+    WindowCopy copy;
+    if (!s->map.pack_operands) return fits(s, p);
+    return window_copy(s, p, &copy) && fits(s, &copy.problem);
 }
 
 bool window_sides(const LibSolution *s, const Contraction *p, uint64_t side[3])
 {
     Window w;
     Results r;
-    if (!s->map.n_tensor_maps || !is_window(p) || !roles(s, p, &w)) return false;
+    if (!s->map.n_tensor_maps || !is_window(p) || !window_roles(s, p, &w)) return false;
     results_of(p->dims, &w, 3, &r);
     side[0] = (uint64_t)r.rows, side[1] = (uint64_t)r.columns.size, side[2] = (uint64_t)r.batch.size;
     return true;
@@ -164,7 +192,7 @@ static void push(TensorMap *m, int64_t size, int64_t stride)
 static void describe_pixels(const IndexSizes *x, const Window *w, const WindowShape *shape, TensorMap *m)
 {
     m->pixels = true;
-    push(m, x->size[w->channel], 1);
+    push(m, x->size[w->channel] * groups_of(x, w), 1);
     for (int d = 0; d < WINDOW_SPATIAL; d++) {
         push(m, shape[d].size, shape[d].pitch);
         m->lower[d] = (int32_t)shape[d].lower, m->upper[d] = (int32_t)shape[d].upper;
@@ -180,7 +208,7 @@ static void describe_other(const IndexSizes *x, const Window *w, TensorMap *m)
     const int32_t first = w->other_k_major ? w->channel : w->row,
                   last = w->other_k_major ? w->row : w->channel;
     Merged pixels = {1, 0};
-    push(m, x->size[first], 1);
+    push(m, x->size[first] * (first == w->row ? groups_of(x, w) : 1), 1);
     if (w->per_tap) {
         (void)merged(x, w, other, false, &pixels);
         push(m, pixels.size, pixels.stride);
@@ -188,7 +216,7 @@ static void describe_other(const IndexSizes *x, const Window *w, TensorMap *m)
         return;
     }
     for (int d = 0; d < WINDOW_SPATIAL; d++) push(m, x->size[w->tap[d]], stride_of(x, other, w->tap[d]));
-    push(m, x->size[last], stride_of(x, other, last));
+    push(m, x->size[last] * (last == w->row ? groups_of(x, w) : 1), stride_of(x, other, last));
 }
 
 static void describe_results(const IndexSizes *x, const Window *w, unsigned t, TensorMap *m)
@@ -203,7 +231,8 @@ static void describe_results(const IndexSizes *x, const Window *w, unsigned t, T
 /* The roles and numbers of a problem that window_fits; ERR_INPUT for others. */
 static Err window(const Helper *h, Window *w, WindowShape shape[WINDOW_SPATIAL])
 {
-    if (!roles(h->s, h->p, w)) FAIL(ERR_INPUT, "kernel %s: the contraction has no windows", h->s->name);
+    if (!window_roles(h->s, h->p, w))
+        FAIL(ERR_INPUT, "kernel %s: the contraction has no windows", h->s->name);
     return window_shape(h->p->dims, w, shape);
 }
 

@@ -51,7 +51,37 @@ static void test_roles(void **state)
         assert_int_equal(w.per_tap, cases[i].per_tap);
         assert_int_equal(w.mirrored[0] && w.mirrored[1], cases[i].op == OP_CONV_BACKWARD_DATA);
         assert_int_equal(w.image_in_batch, cases[i].pack == 0);
+        assert_int_equal(w.group, -1);
         assert_int_equal(w.other_k_major, cases[i].op == OP_CONV_FORWARD && cases[i].filter[0] == 'K');
+    }
+}
+
+/* Groups of channels are the batch, the images belong to the columns. */
+static void test_groups(void **state)
+{
+    (void)state;
+    static const OperationKind ops[] = {OP_CONV_FORWARD, OP_CONV_BACKWARD_DATA, OP_CONV_BACKWARD_WEIGHTS};
+    for (int i = 0; i < 3; i++) {
+        ConvDesc c;
+        ProblemType pt;
+        Indices x;
+        Window w;
+        conv_desc_init(&c);
+        conv_desc_types(&c, TYPE_H);
+        c.op = (int32_t)ops[i], c.size.groups = 4;
+        assert_ok(conv_desc_format(&c, CONV_INPUT, STR("NHWC")));
+        assert_ok(conv_desc_format(&c, CONV_OUTPUT, STR("NHWC")));
+        assert_ok(conv_desc_format(&c, CONV_FILTER, STR("KYXC")));
+        assert_ok(conv_problem_type(&c, &pt));
+        assert_ok(indices_of_type(&pt, 0, &x));
+        const char *why = window_of(&x, &w);
+        assert_int_equal(!why, ops[i] != OP_CONV_BACKWARD_WEIGHTS); /* filters of groups lie apart there */
+        if (why) continue;
+        assert_true(w.group >= 0 && w.image >= 0 && !w.image_in_batch);
+        assert_true(index_list_has(&x.group[INDICES_BATCH], w.group));
+        assert_int_equal(x.tensor[3].v[1], w.group);
+        assert_ok(indices_of_type(&pt, 1, &x)); /* groups cannot be rows or columns */
+        assert_non_null(window_of(&x, &w));
     }
 }
 
@@ -138,6 +168,7 @@ static void test_shapes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_roles), cmocka_unit_test(test_shapes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_roles), cmocka_unit_test(test_groups),
+                                       cmocka_unit_test(test_shapes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,7 +58,8 @@ Err kernel_helpers(Arena *a, const Solution *s, HelperKernel out[HELPERS_MAX], s
     const bool ga = s->GlobalAccumulation == GACC_SINGLE;
     *n = 0;
     if (s->PackOperands) {
-        const char *pack = pack_kernel_name(type_bytes((DataType)pt->DataType));
+        const int bytes = type_bytes((DataType)pt->DataType);
+        const char *pack = problem_is_gemm(pt) ? pack_kernel_name(bytes) : pack_window_name(bytes);
         if (!pack)
             FAIL(ERR_INPUT, "operands of type '%s' are not copied", type_letter((DataType)pt->DataType));
         TRY(add(a, pack, HELPER_PACK, false, out, n));

@@ -7,6 +7,20 @@
  * those of 16 bits), else that of the operand. Bytes behind a line's end have any value.
  *
  * The kernel's arguments are two PackArgs, of A and of B; its grid is the sum of their groups along x.
+ *
+ * Of windows (problem/window.h) copies are other contractions with the same result, which suit the copy
+ * engine and wgmma better. Another helper kernel makes them, from PackPixels and PackFilter:
+ *
+ *     lines (both operands): the pixels of few channels. The channels of `fold` rows of pixels, one tap
+ *         apart, become the channels of one pixel; a line of as many such pixels as the filter has taps
+ *         along W is one pixel of the new contraction, whose filter has one tap along W and 1/fold of those
+ *         along H. Lines of neighbouring outputs overlap in memory. Zero pads are part of the copy.
+ *     blocks (the filter alone): groups of few channels. Some groups become one, whose filter is 0 where
+ *         rows and channels are of different ones.
+ *
+ * Both multiply elements by zeros that the convolution does not multiply at all: of lines the row behind the
+ * last tap, of blocks the channels of other groups. Where such an element is infinite or NaN, so is the
+ * result.
  */
 #ifndef PROBLEM_PACK_H
 #define PROBLEM_PACK_H
@@ -34,12 +48,43 @@ typedef struct {
     uint32_t groups, unused;    /* of all matrices */
 } PackArgs;
 
+enum { PACK_PIECE_BYTES = 8, PACK_GROUP = 256 }; /* of windows: bytes and threads of a work-group */
+
+/* Pixels as lines. Numbers of elements, but for addresses. A work-group makes a row of pixels. */
+typedef struct {
+    uint64_t to, from;                   /* addresses */
+    uint64_t from_w, from_h, from_image; /* from a pixel, a row, an image to the next */
+    uint64_t to_row, to_image;           /* the same of the copy */
+    int32_t left, top, width, height;    /* zero pads in front; pixels of the tensor */
+    uint32_t channels, fold, step,
+        apart;                        /* row r * step + i * apart of the padded tensor is the i-th of row r */
+    uint32_t pieces, pieces_of_pixel; /* of PACK_PIECE_BYTES, of a row of the copy */
+    uint32_t rows, blocks;            /* of an image; of all images */
+} PackPixels;
+
+/* A filter as lines or blocks. A thread makes an element, the one with the next channel follows. */
+typedef struct {
+    uint64_t to, from;
+    uint64_t from_channel, from_x, from_y, from_row, from_group;
+    uint64_t to_channel, to_x, to_y, to_row;
+    uint32_t line, pixel, channels; /* channels of the copy; of its pixels; of the filter */
+    uint32_t taps_x, taps_y;        /* of the copy */
+    uint32_t rows, merged;          /* of a group; groups that become one, 0: lines */
+    uint32_t fold, filter_y;        /* of lines; taps of the filter along H */
+    uint32_t elements;              /* of the copy */
+    uint32_t blocks, unused;
+} PackFilter;
+
 /* Whether the copy of an operand with elements of that size has K contiguous although the operand has not. */
 static inline bool pack_transposes(int element_bytes, bool k_major) { return !k_major && element_bytes != 2; }
 
 /* "PackOperands_4": the helper kernel for elements of that size; NULL when there is none. */
 const char *pack_kernel_name(int element_bytes);
+/* "PackWindow_2": the same of windows. */
+const char *pack_window_name(int element_bytes);
 /* The size of such a name; 0 when it is none. */
 int pack_kernel_bytes(const char *name, uint64_t n);
+/* Is it the name of a kernel for windows? */
+bool pack_name_is_window(const char *name, uint64_t n);
 
 #endif

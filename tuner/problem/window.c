@@ -20,9 +20,11 @@ static int pixels_of(const Indices *x)
 static bool find_positions(const Indices *x, Window *w)
 {
     const IndexList *l = &x->tensor[w->pixels];
+    const bool grouped = !w->per_tap && l->n > 1 && index_list_has(&x->group[INDICES_BATCH], l->v[1]);
     int taps = 0, outs = 0;
     w->image = -1;
-    for (int32_t i = 1; i < l->n; i++) {
+    w->group = grouped ? l->v[1] : -1;
+    for (int32_t i = 1 + grouped; i < l->n; i++) {
         const bool is_tap = w->per_tap == (l->v[i] < x->of_d);
         if (is_tap && taps == WINDOW_SPATIAL) return false;
         if (is_tap)
@@ -35,7 +37,8 @@ static bool find_positions(const Indices *x, Window *w)
             return false;
     }
     w->image_in_batch = w->image >= 0 && index_list_has(&x->group[INDICES_BATCH], w->image);
-    return taps == WINDOW_SPATIAL && outs == WINDOW_SPATIAL && x->group[INDICES_BATCH].n == w->image_in_batch;
+    return taps == WINDOW_SPATIAL && outs == WINDOW_SPATIAL && !(grouped && w->image_in_batch) &&
+           x->group[INDICES_BATCH].n == w->image_in_batch + grouped;
 }
 
 static bool pads_fit(const Indices *x, const Window *w)
@@ -51,15 +54,15 @@ static bool pads_fit(const Indices *x, const Window *w)
     return true;
 }
 
-/* D has its rows first, then the rest in the order of the pixels. */
+/* D has its rows first, those of all groups, then the rest in the order of the pixels. */
 static bool results_fit(const Indices *x, const Window *w)
 {
     const IndexList *d = &x->tensor[3];
-    const int32_t last = w->per_tap ? w->row : w->image;
-    if (d->v[0] != (w->per_tap ? w->channel : w->row)) return false;
+    const int32_t last = w->per_tap ? w->row : w->image, rows = 1 + (w->group >= 0);
+    if (d->v[0] != (w->per_tap ? w->channel : w->row) || (w->group >= 0 && d->v[1] != w->group)) return false;
     for (int i = 0; i < WINDOW_SPATIAL; i++)
-        if (index_list_find(d, w->per_tap ? w->tap[i] : w->out[i]) != i + 1) return false;
-    return last < 0 || index_list_find(d, last) == WINDOW_SPATIAL + 1;
+        if (index_list_find(d, w->per_tap ? w->tap[i] : w->out[i]) != i + rows) return false;
+    return last < 0 || index_list_find(d, last) == WINDOW_SPATIAL + rows;
 }
 
 static bool other_fits(const Indices *x, Window *w)

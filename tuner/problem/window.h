@@ -10,6 +10,7 @@
  * Backward weights have a product for each tap, which sums over positions and images. A pixel's position
  * along a spatial dimension is out * step + tap * dilation + lower, in units of the tensor's pixels
  * (WindowShape). Images of sliding windows belong to the columns (PackBatchDims, groups) or to the batch.
+ * Groups of channels and rows are the batch then: a group's channels follow those of the group before it.
  * Where the other operand is mirrored, its tap is the last one less the pixels'.
  */
 #ifndef PROBLEM_WINDOW_H
@@ -24,7 +25,7 @@ typedef struct {
     bool per_tap;                                     /* D has the taps */
     int32_t channel;                                  /* index that is contiguous in the pixels */
     int32_t tap[WINDOW_SPATIAL], out[WINDOW_SPATIAL]; /* along W, H */
-    int32_t image, row;                               /* image: -1 none */
+    int32_t image, row, group;                        /* image, group: -1 none */
     bool image_in_batch, other_k_major;
     bool mirrored[WINDOW_SPATIAL]; /* of the other operand */
 } Window;

@@ -5,6 +5,7 @@
  * along M and N. The 64 rows lie along M, or along N in [N, 64, ...] and with SourceSwap. WorkGroup includes
  * the producer's threads. WorkGroupMapping: width of the bands of tiles along N, or, when negative, along M.
  */
+#include "problem/pack.h"
 #include "problem/window.h"
 #include "space/derive_internal.h"
 #include "space/wgmma.h"
@@ -98,6 +99,14 @@ static bool check_values(Derive *d)
     return true;
 }
 
+/* Lines of both operands, forward without groups; blocks of the filter of groups (problem/pack.h). */
+static bool window_copies_fit(const Window *w, int32_t pack)
+{
+    const bool mirrored = w->mirrored[0] || w->mirrored[1];
+    if (pack == (PACK_A | PACK_B)) return !w->per_tap && !mirrored && w->group < 0;
+    return pack == 0 || (!w->per_tap && w->group >= 0 && pack == (w->pixels ? PACK_A : PACK_B));
+}
+
 /* Convolutions and the like, whose operands the copy engine loads as windows. */
 static bool check_window(Derive *d)
 {
@@ -111,8 +120,10 @@ static bool check_window(Derive *d)
         STOP(d, WG_WINDOW_SPLIT, s->GlobalSplitU, s->StreamK);
     if (indices_of_type(f->pt, s->PackBatchDims, &x) || window_of(&x, &w))
         STOP(d, NV_VALUE, PARAM_PackBatchDims, s->PackBatchDims);
-    if (s->PackOperands || s->RowsFromRegisters || s->PackSummationDims)
-        STOP(d, WG_WINDOW_FORM, s->PackOperands, s->RowsFromRegisters, s->PackSummationDims);
+    if (s->RowsFromRegisters || s->PackSummationDims)
+        STOP(d, WG_WINDOW_FORM, s->RowsFromRegisters, s->PackSummationDims);
+    if (!window_copies_fit(&w, s->PackOperands))
+        STOP(d, WG_WINDOW_COPY, w.pixels, s->PackOperands, w.group >= 0);
     return true;
 }
 

@@ -60,6 +60,21 @@ KINDS = {'HHS': 16, 'BBS': 16, 'HSS': 16, 'X': 8, 'I8II': 32}
 # In CHWN images are contiguous: a product for each output position.
 IMAGES = [('images', Conv(72, 5, 40, (5, 6), 3, pad=1)), ('images, stride 2', Conv(24, 3, 16, (6, 7), (2, 3), stride=2, pad=(1, 0), pad_end=1)),
           ('images, dilation 2', Conv(8, 20, 8, (7, 6), 3, dilation=2, pad=2))]
+# PackOperands: few channels as lines of pixels; groups of few channels as blocks.
+LINES = [('7x7, stride 2', Conv(2, 3, 64, (20, 22), 7, stride=2, pad=3)), ('3x3', Conv(2, 3, 40, (9, 10), 3, pad=1)),
+         ('one channel', Conv(3, 1, 16, (12, 9), 5, stride=(3, 2), pad=(2, 1), pad_end=(0, 3))),
+         ('stride 4', Conv(1, 4, 24, (19, 23), 11, stride=4, pad=2)), ('1x1, stride 2', Conv(2, 5, 8, (7, 8), 1, stride=2)),
+         ('filter along H', Conv(2, 6, 8, (11, 5), (4, 1), dilation=(2, 3), pad=(3, 0))), ('no pad', Conv(1, 3, 72, (30, 31), (6, 5), stride=(2, 1))),
+         ('one output', Conv(2, 3, 8, (3, 3), 3)), ('dilation 2', Conv(1, 3, 8, (9, 9), 3, dilation=2, pad=2)),
+         ('odd rows', Conv(3, 8, 5, (6, 5), 3, pad=1)), ('several chunks', Conv(1, 20, 8, (12, 11), 5, pad=2))]
+BLOCKS = [('32 groups', Conv(2, 128, 128, (7, 6), 3, pad=1, groups=32)), ('depth-wise', Conv(1, 96, 96, (9, 8), 3, stride=2, pad=1, groups=96)),
+          ('more rows', Conv(2, 24, 48, (6, 7), (3, 2), pad=(1, 0), groups=6)), ('all groups', Conv(3, 16, 8, (5, 5), 3, pad=1, groups=2)),
+          ('12 groups of 24', Conv(1, 288, 96, (6, 5), 3, dilation=2, pad=2, groups=12)), ('odd groups', Conv(1, 9, 9, (6, 5), 3, groups=3)),
+          ('one group', Conv(1, 64, 64, (6, 5), 1, groups=1))]
+GROUPS = [('2 groups', Conv(2, 128, 128, (7, 6), 3, pad=1, groups=2)), ('3 groups, stride 2', Conv(1, 192, 240, (9, 8), 3, stride=2, pad=1, groups=3)),
+          ('one group', Conv(2, 72, 40, (6, 5), 1, groups=1)), ('channels between', Conv(2, 80, 80, (6, 5), 1, groups=2))]
+REFUSED.update({'lines': ['dilation 2'], 'blocks': ['odd groups', 'one group'], 'groups': ['channels between']})
+
 SHORT = {('HHS', 'cooperative'), ('BBS', 'cluster of both'), ('HSS', 'ping-pong')}
 conv.STORE.update({'HSS': (np.float16, np.float32, 1e-5), 'X': (np.float32, np.float32, 1e-5)})
 
@@ -88,6 +103,26 @@ def given(short):
         yield dict(e, name=f'CHWN_{kind}', apart=False), dict(c, what=f'CHWN {kind} {name}')
 
 
+def copied(short):
+    """The same of kernels that read copies, and of groups."""
+    forms = {'lines': (LINES, {'PackOperands': 3}), 'blocks': (BLOCKS, {'PackOperands': 2}), 'groups': (GROUPS, {})}
+    for form, (list_, more) in forms.items():
+        for kind, name in (('HHS', 'ping-pong'), ('BBS', 'cluster of both'), ('HSS', 'swapped'), ('X', 'cooperative'), ('I8II', 'split'),
+                           ('HHS', 'shares'), ('HHS', 'images'), ('BBS', 'cluster along N')):
+            if kind in ('X', 'I8II') and form != 'lines' or short and name != 'ping-pong':
+                continue
+            s = {**solutions(KINDS[kind])[name], **more}
+            if form != 'lines':
+                s.pop('PackBatchDims', None)
+                s['DepthU'] = 4 * KINDS[kind]
+            for filters in ('KYXC', 'CYXK') if name in ('ping-pong', 'swapped') else ('KYXC',):
+                for direction in ('forward', 'data') if form != 'lines' and name in ('shares', 'cluster along N') else ('forward',):
+                    e, c = conv.case('sm_90a', kind, s, direction, 'NHWC', 0, filters=filters, groups=form != 'lines', list_=[
+                        (n, x) for n, x in list_ if direction == 'forward' or max(x.stride) == 1])
+                    what = f'{form} {direction} {filters} {kind} {name}'
+                    yield dict(e, name=re.sub('[- ]', '_', what), apart=False), dict(c, what=what, form=form)
+
+
 def symbols(answer):
     """Of its main kernels and their helpers."""
     return sorted({call['symbol'] for x in answer['launches'] for call in x['calls']})
@@ -105,7 +140,7 @@ def main():
         print('skipped: convolutions by wgmma on the CPU: no g++')
         return 0
     made = emulate.amd.Kernels(f'{args.build}/conformance/emit', None, f'{args.build}/conformance/nvptx.cache')
-    todo = [t for t in given(args.short) if not args.kernel or args.kernel in t[1]['what']]
+    todo = [t for t in [*given(args.short), *copied(args.short)] if not args.kernel or args.kernel in t[1]['what']]
     answers, wrong, n, refused = made.make([e for e, _ in todo]), [], 0, 0
     for (e, _), a in zip(todo, answers):    # parts of backward data without a filter element write zeros
         e['scalars'] = [[0, 0] if x.get('zero') else s for x, s in zip(a['launches'], e['scalars'])] if 'file' in a else e['scalars']
@@ -123,7 +158,7 @@ def main():
             continue
         for i, (what, x, part) in enumerate(c['runs']):
             by_engine = e['solution'].get('EngineStore', True) and 'ClusterK' not in e['solution']
-            expected = what in REFUSED[c['direction']] or by_engine and (
+            expected = what in REFUSED[c.get('form', c['direction'])] or by_engine and (
                 what == 'odd rows' or c['direction'] == 'data' and max(x.stride) > 1)
             if part:
                 continue

@@ -49,7 +49,7 @@ static Thing take(Trace *r)
         int64_t is;
     } fields[] = {{"wg0", 5 + p->tile},
                   {"wg1", 3 + 2 * p->tile},
-                  {"wg2", p->tile},
+                  {"wg2", p->of->by_group ? 0 : p->tile},
                   {"part", part},
                   {"first", t->first + part},
                   {"step", t->step},

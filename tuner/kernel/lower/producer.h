@@ -31,7 +31,9 @@ typedef struct {
     const char *args, *rank;       /* rank(): the number of the work-group in its cluster */
     int cluster, sharing;          /* work-groups; of which so many have the same part of K */
     int depth;                     /* elements of K of a chunk */
-    bool by_tap; /* K's coordinate follows from a chunk's number and that of a filter's element */
+    bool by_tap;   /* K's coordinate follows from a chunk's number and that of a filter's element */
+    bool by_group; /* the batch consists of groups; their places are added to the coordinates: those of group
+                      0 are verified */
     const StageRing *ring;
     const char *cursor, *full, *empty; /* full(stage), empty(stage): the mbarriers */
     const char *done, *next;           /* the walk: whether it has ended; a step */

@@ -212,7 +212,7 @@ static void window_sizes(const GpuPlan *p, const Window *w, Stmts *s)
     const Value *taps = product(s, NULL, w->tap), *outs = product(s, NULL, w->out);
     const Value *image = w->image < 0 ? NULL : size_of(s, w->image);
     const Value *all = image && !w->image_in_batch ? product(s, image, w->out) : outs;
-    const Value *one = value_int(s, 1);
+    const Value *one = w->group < 0 ? value_int(s, 1) : size_of(s, w->group);
     stmt_define(s, "unsigned", "size_m", w->per_tap ? channels : row);
     stmt_define(s, "unsigned", "size_n", w->per_tap ? row : all);
     stmt_define(s, "unsigned", "size_batch", w->per_tap ? taps : w->image_in_batch ? image : one);
@@ -226,6 +226,7 @@ static Err window_args(const GpuPlan *p, Stmts *s)
 {
     static const ResultStrides sliding = {{"stride_d1", "stride_c1"}, {"0", "0"}},
                                images = {{"stride_d1", "stride_c1"}, {"stride_d3", "stride_c3"}},
+                               groups = {{"stride_d2", "stride_c2"}, {"stride_d1", "stride_c1"}},
                                per_tap = {{"stride_d3", "stride_c3"}, {"stride_d1", "stride_c1"}};
     static const char *const along[] = {"step", "lower", "dilation"};
     enum { ARGS_MAX = 64 };
@@ -234,7 +235,11 @@ static Err window_args(const GpuPlan *p, Stmts *s)
     int n = 0;
     TRY(hopper_window(p, &w));
     window_sizes(p, &w, s);
-    x[n++] = args_of(p, s, w.per_tap ? &per_tap : w.image_in_batch ? &images : &sliding, "size_k");
+    const ResultStrides *strides = w.per_tap          ? &per_tap
+                                   : w.group >= 0     ? &groups
+                                   : w.image_in_batch ? &images
+                                                      : &sliding;
+    x[n++] = args_of(p, s, strides, "size_k");
     for (int32_t i = 0; i < p->indices->n; i++) x[n++] = size_of(s, i);
     for (int t = 2; t < 4; t++)
         for (int32_t i = 1; i < p->indices->tensor[t].n; i++)

@@ -42,12 +42,17 @@ static const Value *plus(const Load *l, const char *name, const Expr *e)
 static bool is_cut(const Load *l) { return l->k_major || l->blocks % l->parts; }
 
 /* The numbers of a box whose element is `along` its contiguous dimension, `across` the other one. The first
- * pixel is that of this work-group's part already. */
+ * pixel is that of this work-group's part already. Channels and rows are counted through all groups. */
 static void coordinates(const Load *l, const Value *along, const Value *across, const Value *at[BOX_NUMBERS])
 {
     static const char *const pixels[] = {"w", "h", "image", "dx", "dy"}, *const taps[] = {"tap_x", "tap_y"};
     const Window *w = l->window;
     int n = 0;
+    if (w && w->group >= 0) {
+        const bool of_pixels = l->name - 'a' == w->pixels;
+        const Value **x = of_pixels || !l->k_major ? &along : &across;
+        *x = value_op(l->s, VALUE_ADD, *x, value_reg(l->s, of_pixels ? "first_channel" : "first_row"));
+    }
     at[n++] = along;
     if (w && l->name - 'a' == w->pixels) {
         for (int i = 0; i < 5; i++) at[n++] = value_reg(l->s, pixels[i]);
@@ -92,18 +97,20 @@ Err hopper_window(const GpuPlan *p, Window *w)
 }
 
 /* Prints the head of fill_stage(). Of windows k is the first channel, or per tap the first pixel; (tap_x,
- * tap_y) are of the other operand; (w, h) of `image` is the first pixel, read (dx, dy) apart. */
-static void fill_function(Stmts *s, bool window)
+ * tap_y) are of the other operand; (w, h) of `image` is the first pixel, read (dx, dy) apart. Groups begin at
+ * first_channel of the pixels and first_row of the other operand. */
+static void fill_function(Stmts *s, const Window *window)
 {
-    static const char *const of_window[] = {"k", "tap_x", "tap_y", "w", "h", "image", "dx", "dy"},
-                             *const of_matrices[] = {"k", "batch"},
-                             *const parts[] = {"part_a", "part_b", "mask_a", "mask_b"};
+    static const char *const
+        of_window[] = {"first_channel", "first_row", "k", "tap_x", "tap_y", "w", "h", "image", "dx", "dy"},
+        *const of_matrices[] = {"k", "batch"}, *const parts[] = {"part_a", "part_b", "mask_a", "mask_b"};
     StmtParam x[24] = {
         {"const Shared &", "shared"}, {"u32", "stage"}, {"u32", "phase"}, {"const Map &", "map_a"},
         {"const Map &", "map_b"},     {"int", "m"},     {"int", "n"}};
     int n = 7;
     const int coordinates = window ? (int)(sizeof of_window / sizeof *of_window) : 2;
-    for (int i = 0; i < coordinates; i++) x[n++] = (StmtParam){"int", window ? of_window[i] : of_matrices[i]};
+    for (int i = window && window->group < 0 ? 2 : 0; i < coordinates; i++)
+        x[n++] = (StmtParam){"int", window ? of_window[i] : of_matrices[i]};
     for (int i = 0; i < 4; i++) x[n++] = (StmtParam){"int", parts[i]};
     stmt_function(s, (Function){.name = "fill_stage", .param = x, .n_params = n});
 }

@@ -161,10 +161,19 @@ static const Expr *own_pixels(const Produce *c)
 /* What is the same for all chunks of a tile. */
 static void window_of_tile(const Produce *c)
 {
-    if (c->window->per_tap)
+    Stmts *s = c->s;
+    const Window *w = c->window;
+    if (w->per_tap) {
         set_tap(c, number(c, "p.batch"));
-    else
-        set_pixel(c, expr_add(&c->s->pool, number(c, "p.n"), own_pixels(c)), field(c, "batch"));
+        return;
+    }
+    for (int i = 0; i < 2 && w->group >= 0; i++)
+        stmt_define(s, "int", i ? "first_row" : "first_channel",
+                    value_cast(s, "int",
+                               value_op(s, VALUE_MUL, field(c, "batch"),
+                                        value_expr(s, size_of(c, i ? w->row : w->channel)))));
+    set_pixel(c, expr_add(&s->pool, number(c, "p.n"), own_pixels(c)),
+              w->group < 0 ? field(c, "batch") : value_int(s, 0));
 }
 
 /* What belongs to a chunk. Windows that slide go through the taps, and for each through its channels; where
@@ -215,6 +224,7 @@ static void fill(const Produce *c)
     const Value *x[24] = {reg(c, "shared"), reg(c, "ring.stage"), reg(c, "ring.phase"), reg(c, "map_a"),
                           reg(c, "map_b"),  field(c, "m"),        field(c, "n")};
     int n = 7;
+    if (c->window && c->window->group >= 0) x[n++] = reg(c, "first_channel"), x[n++] = reg(c, "first_row");
     if (c->window)
         for (int i = 0; i < n_window; i++) x[n++] = reg(c, of_window[i]);
     else
@@ -309,6 +319,7 @@ Err hopper_produce(const GpuPlan *p, const StageRing *ring, Stmts *s, Produced *
                     .sharing = hopper_sharing(p),
                     .depth = p->depth_u,
                     .by_tap = p->indices,
+                    .by_group = p->indices && w.group >= 0,
                     .ring = ring,
                     .cursor = "ring",
                     .full = "shared.full",

@@ -1,0 +1,282 @@
+/* Launch: windows whose operands PackOperands copies (problem/pack.h): the contraction of the copies, and the
+ * kernel that makes them. */
+#include "base/integer.h"
+#include "client/runtime/launch_priv.h"
+
+enum { RUN_BYTES = 16 }; /* strides of tensor maps are multiples of it */
+
+static int64_t up(int64_t v, int64_t unit) { return int_ceil_div(v, unit) * unit; }
+
+static int64_t *stride_at(IndexSizes *x, unsigned t, int32_t index)
+{
+    return &x->stride[t][index_list_find(&x->indices.tensor[t], index)];
+}
+
+static uint64_t stride_of(const IndexSizes *x, unsigned t, int32_t index)
+{
+    const int32_t dim = index_list_find(&x->indices.tensor[t], index);
+    return dim < 0 ? 0 : (uint64_t)x->stride[t][dim];
+}
+
+/* ---- lines of pixels ---- */
+
+/* What a number of rows in a pixel leads to. */
+typedef struct {
+    int64_t fold, taps;  /* rows of a pixel; taps along H of the new filter */
+    int64_t pixel, line; /* elements */
+    int64_t step;        /* rows of the padded tensor from a row of the copy to the next */
+    int64_t width, rows; /* of the copy */
+} Lines;
+
+static Lines lines_of(const IndexSizes *x, const Window *w, const WindowShape s[WINDOW_SPATIAL], int bytes,
+                      int64_t fold)
+{
+    const int64_t outs_w = x->size[w->out[0]], outs_h = x->size[w->out[1]];
+    const int64_t taps_w = x->size[w->tap[0]], taps_h = x->size[w->tap[1]];
+    /* the pixels of an output and the next begin at multiples of RUN_BYTES, those of a piece of the copy */
+    const int64_t run = RUN_BYTES / bytes, piece = PACK_PIECE_BYTES / bytes;
+    const int64_t by_step = run / int_gcd(run, s[0].step), unit = by_step > piece ? by_step : piece;
+    Lines l = {.fold = fold, .taps = int_ceil_div(taps_h, fold)};
+    l.pixel = up(fold * x->size[w->channel], unit);
+    l.line = taps_w * l.pixel;
+    l.width = (outs_w - 1) * s[0].step + taps_w;
+    const int64_t by_out = outs_h > 1 ? s[1].step : 0, by_tap = l.taps > 1 ? s[1].dilation * fold : 0;
+    l.step = int_gcd(by_out, by_tap);
+    if (l.step < 1) l.step = 1;
+    l.rows = ((outs_h - 1) * by_out + (l.taps - 1) * by_tap) / l.step + 1;
+    return l;
+}
+
+/* The rows of a pixel for which the copy, which is written to memory and read, and the chunks of K, which
+ * come from the L2 cache, take the least time. On an H200 wgmma kernels got 11.4 TB/s from the cache
+ * (test/bench/results/h200/conv_f16.csv, 640 channels), memory has 4.8: 5 times the time for an element. */
+static Lines best_lines(const LibSolution *s, const IndexSizes *x, const Window *w,
+                        const WindowShape shape[WINDOW_SPATIAL], int bytes)
+{
+    enum { MOST_ROWS = 16, COPIED = 5 };
+    const double images = w->image < 0 ? 1 : (double)x->size[w->image];
+    const double pixels = images * (double)x->size[w->out[0]] * (double)x->size[w->out[1]];
+    Lines best = {0};
+    double least = 0;
+    for (int64_t fold = 1; fold <= x->size[w->tap[1]] && fold <= MOST_ROWS; fold++) {
+        const Lines l = lines_of(x, w, shape, bytes, fold);
+        const double k = (double)(l.taps * up(l.line, s->map.depth_u));
+        const double copied = images * (double)l.rows * (double)l.width * (double)l.pixel;
+        const double time = COPIED * copied + pixels * k;
+        if (fold == 1 || time < least) best = l, least = time;
+    }
+    return best;
+}
+
+static void describe_pixels(const IndexSizes *x, const Window *w, const WindowShape s[WINDOW_SPATIAL],
+                            const Lines *l, int bytes, PackPixels *out)
+{
+    const int64_t row = up(l->width * l->pixel, RUN_BYTES / bytes);
+    const int64_t images = w->image < 0 ? 1 : x->size[w->image];
+    *out = (PackPixels){.from_w = (uint64_t)s[0].pitch,
+                        .from_h = (uint64_t)s[1].pitch,
+                        .from_image = stride_of(x, (unsigned)w->pixels, w->image),
+                        .to_row = (uint64_t)row,
+                        .to_image = (uint64_t)(row * l->rows),
+                        .left = (int32_t)-s[0].lower,
+                        .top = (int32_t)-s[1].lower,
+                        .width = (int32_t)s[0].size,
+                        .height = (int32_t)s[1].size,
+                        .channels = (uint32_t)x->size[w->channel],
+                        .fold = (uint32_t)l->fold,
+                        .step = (uint32_t)l->step,
+                        .apart = (uint32_t)s[1].dilation,
+                        .pieces = (uint32_t)(l->width * l->pixel * bytes / PACK_PIECE_BYTES),
+                        .pieces_of_pixel = (uint32_t)(l->pixel * bytes / PACK_PIECE_BYTES),
+                        .rows = (uint32_t)l->rows,
+                        .blocks = (uint32_t)(l->rows * images)};
+}
+
+/* The pixels of the copies: their sizes and strides. */
+static void set_pixels(IndexSizes *x, const Window *w, const WindowShape s[WINDOW_SPATIAL], const Lines *l,
+                       const PackPixels *p)
+{
+    const unsigned t = (unsigned)w->pixels;
+    x->size[w->channel] = l->line, x->size[w->tap[0]] = 1, x->size[w->tap[1]] = l->taps;
+    *stride_at(x, t, w->tap[0]) = l->pixel;
+    *stride_at(x, t, w->out[0]) = s[0].step * l->pixel;
+    *stride_at(x, t, w->out[1]) = (s[1].step > l->step ? s[1].step / l->step : 1) * (int64_t)p->to_row;
+    *stride_at(x, t, w->tap[1]) = (l->taps > 1 ? s[1].dilation * l->fold / l->step : 1) * (int64_t)p->to_row;
+    if (w->image >= 0) *stride_at(x, t, w->image) = (int64_t)p->to_image;
+    for (int32_t i = 0; i < x->indices.n_pads[t]; i++) x->pad_start[t][i] = x->pad_end[t][i] = 0;
+}
+
+/* All positions and offsets fit the numbers of the kernel. */
+static bool lines_fit(const IndexSizes *x, const Window *w, const Lines *l, int bytes)
+{
+    const double images = w->image < 0 ? 1 : (double)x->size[w->image];
+    const double row = (double)l->width * (double)l->pixel * bytes;
+    return row < INT32_MAX && (double)l->rows * images < INT32_MAX && row * (double)l->rows * images < 1e15 &&
+           x->size[w->channel] < INT32_MAX / 64;
+}
+
+static bool copy_lines(const LibSolution *s, const IndexSizes *x, int bytes, WindowCopy *out)
+{
+    const Window *w = &out->window;
+    WindowShape shape[WINDOW_SPATIAL];
+    if (w->group >= 0 || w->mirrored[0] || w->mirrored[1]) return false;
+    if (window_shape(x, w, shape)) {
+        err_clear();
+        return false;
+    }
+    if (x->size[w->tap[0]] > 1 && shape[0].dilation != 1) return false;
+    const Lines l = best_lines(s, x, w, shape, bytes);
+    if (!lines_fit(x, w, &l, bytes)) return false;
+    describe_pixels(x, w, shape, &l, bytes, &out->pixels);
+    set_pixels(&out->dims, w, shape, &l, &out->pixels);
+    out->filter.pixel = (uint32_t)l.pixel, out->filter.fold = (uint32_t)l.fold;
+    out->bytes[0] =
+        (uint64_t)up((int64_t)(out->pixels.to_row * out->pixels.blocks) * bytes, PACK_START_BYTES);
+    return true;
+}
+
+/* ---- blocks of groups ---- */
+
+/* The least number of groups whose channels fill a chunk, and whose rows and channels are multiples of what
+ * the copy engine takes; 1: it would not help. */
+static int64_t merged_groups(const LibSolution *s, const IndexSizes *x, const Window *w, int bytes)
+{
+    const int64_t groups = x->size[w->group], channels = x->size[w->channel], rows = x->size[w->row];
+    const int64_t run = RUN_BYTES / bytes;
+    int64_t best = 1;
+    for (int64_t n = 1; n <= groups && n * channels <= 4 * s->map.depth_u; n++) {
+        if (groups % n || n * channels % run || n * rows % run) continue;
+        best = n;
+        if (n * channels >= s->map.depth_u) break;
+    }
+    return best;
+}
+
+static bool copy_blocks(const LibSolution *s, const IndexSizes *x, int bytes, WindowCopy *out)
+{
+    const Window *w = &out->window;
+    if (w->group < 0 || w->per_tap) return false;
+    const unsigned pixels = (unsigned)w->pixels;
+    const int64_t merged = merged_groups(s, x, w, bytes), rows = x->size[w->row];
+    if (merged < 2 || stride_of(x, pixels, w->group) != (uint64_t)x->size[w->channel] ||
+        stride_of(x, 2, w->group) != (uint64_t)rows || stride_of(x, 3, w->group) != (uint64_t)rows)
+        return false;
+    IndexSizes *to = &out->dims;
+    to->size[w->channel] *= merged, to->size[w->row] *= merged, to->size[w->group] /= merged;
+    *stride_at(to, pixels, w->group) *= merged;
+    for (unsigned t = 2; t < 4; t++) *stride_at(to, t, w->group) *= merged;
+    out->filter.pixel = (uint32_t)to->size[w->channel], out->filter.merged = (uint32_t)merged;
+    return true;
+}
+
+/* ---- the filter ---- */
+
+/* The filter of the copies, of which out->dims has the sizes: without gaps, but for those to multiples of
+ * RUN_BYTES behind its contiguous dimension. */
+static bool copy_filter(const IndexSizes *x, int bytes, WindowCopy *out)
+{
+    const Window *w = &out->window;
+    const unsigned t = 1 - (unsigned)w->pixels;
+    IndexSizes *to = &out->dims;
+    const int64_t groups = w->group < 0 ? 1 : to->size[w->group], line = to->size[w->channel];
+    const int64_t taps_x = to->size[w->tap[0]], taps_y = to->size[w->tap[1]],
+                  rows = to->size[w->row] * groups;
+    const int64_t first = up(w->other_k_major ? line : rows, RUN_BYTES / bytes),
+                  last = taps_x * taps_y * first;
+    const int64_t channel = w->other_k_major ? 1 : last, row = w->other_k_major ? last : 1;
+    if ((double)last * (double)(w->other_k_major ? rows : line) > INT32_MAX) return false;
+    out->filter = (PackFilter){.from_channel = stride_of(x, t, w->channel),
+                               .from_x = stride_of(x, t, w->tap[0]),
+                               .from_y = stride_of(x, t, w->tap[1]),
+                               .from_row = stride_of(x, t, w->row),
+                               .from_group = w->group < 0 ? 0 : stride_of(x, t, w->group),
+                               .to_channel = (uint64_t)channel,
+                               .to_x = (uint64_t)first,
+                               .to_y = (uint64_t)(taps_x * first),
+                               .to_row = (uint64_t)row,
+                               .line = (uint32_t)line,
+                               .pixel = out->filter.pixel,
+                               .channels = (uint32_t)x->size[w->channel],
+                               .taps_x = (uint32_t)taps_x,
+                               .taps_y = (uint32_t)taps_y,
+                               .rows = (uint32_t)x->size[w->row],
+                               .merged = out->filter.merged,
+                               .fold = out->filter.fold,
+                               .filter_y = (uint32_t)x->size[w->tap[1]],
+                               .elements = (uint32_t)(line * taps_x * taps_y * rows)};
+    out->filter.blocks = (uint32_t)ceil_div(out->filter.elements, PACK_GROUP);
+    *stride_at(to, t, w->channel) = channel, *stride_at(to, t, w->row) = row;
+    *stride_at(to, t, w->tap[0]) = first, *stride_at(to, t, w->tap[1]) = taps_x * first;
+    if (w->group >= 0) *stride_at(to, t, w->group) = to->size[w->row] * row;
+    out->bytes[1] = (uint64_t)up(last * (w->other_k_major ? rows : line) * bytes, PACK_START_BYTES);
+    return true;
+}
+
+/* ---- the whole ---- */
+
+bool window_copy(const LibSolution *s, const Contraction *p, WindowCopy *out)
+{
+    *out = (WindowCopy){.problem = *p, .dims = *p->dims};
+    if (!window_roles(s, p, &out->window) || out->window.per_tap || out->window.channel < 0) return false;
+    const int pixels = out->window.pixels, bytes = type_bytes(tensor_type(p, (unsigned)pixels));
+    const bool lines = s->map.pack_operands == (PACK_A | PACK_B);
+    if (!lines && s->map.pack_operands != 1 << (1 - pixels)) return false;
+    if (!(lines ? copy_lines : copy_blocks)(s, p->dims, bytes, out) || !copy_filter(p->dims, bytes, out))
+        return false;
+    Contraction *q = &out->problem;
+    q->dims = &out->dims;
+    q->m = index_group_size(q->dims, INDICES_M), q->n = index_group_size(q->dims, INDICES_N);
+    q->batch = index_group_size(q->dims, INDICES_BATCH);
+    if (launch_reads_ab(p)) q->k = index_group_size(q->dims, INDICES_K);
+    q->unaligned &= (uint8_t)~s->map.pack_operands; /* the copies are aligned */
+    return true;
+}
+
+uint64_t window_copy_bytes(const WindowCopy *c) { return c->bytes[0] + c->bytes[1] + PACK_START_BYTES; }
+
+static void put_pixels(const PackPixels *x, Args *a)
+{
+    const uint64_t wide[] = {x->to, x->from, x->from_w, x->from_h, x->from_image, x->to_row, x->to_image};
+    const uint32_t rest[] = {
+        (uint32_t)x->left, (uint32_t)x->top, (uint32_t)x->width, (uint32_t)x->height, x->channels, x->fold,
+        x->step,           x->apart,         x->pieces,          x->pieces_of_pixel,  x->rows,     x->blocks};
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) put_u64(a, wide[i]);
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) put_u32(a, rest[i]);
+}
+
+static void put_filter(const PackFilter *x, Args *a)
+{
+    const uint64_t wide[] = {x->to,         x->from,       x->from_channel, x->from_x, x->from_y, x->from_row,
+                             x->from_group, x->to_channel, x->to_x,         x->to_y,   x->to_row};
+    const uint32_t rest[] = {x->line,   x->pixel, x->channels, x->taps_x,   x->taps_y, x->rows,
+                             x->merged, x->fold,  x->filter_y, x->elements, x->blocks, 0};
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) put_u64(a, wide[i]);
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) put_u32(a, rest[i]);
+}
+
+/* Lets the launch read operand t from a copy. Returns the operand's address. */
+static uint64_t redirect(LaunchInputs *in, int t, DataType type, uint64_t to)
+{
+    const void **base = t ? &in->b : &in->a;
+    int64_t *offset = t ? &in->offset_b : &in->offset_a;
+    const uint64_t from = (uint64_t)(uintptr_t)*base + (uint64_t)*offset * (uint64_t)type_bytes(type);
+    *base = (const void *)(uintptr_t)to, *offset = 0;
+    return from;
+}
+
+Err window_copy_call(WindowCopy *c, const Helper *h, LaunchInputs *in, LaunchList *out)
+{
+    const int pixels = c->window.pixels;
+    const DataType type = tensor_type(h->p, (unsigned)pixels);
+    const uint64_t to = (h->copies + PACK_START_BYTES - 1) / PACK_START_BYTES * PACK_START_BYTES;
+    const uint64_t grid[3] = {(uint64_t)c->pixels.blocks + c->filter.blocks, 1, 1};
+    Args a;
+    if (c->pixels.blocks) c->pixels.to = to, c->pixels.from = redirect(in, pixels, type, to);
+    c->filter.to = to + c->bytes[0], c->filter.from = redirect(in, 1 - pixels, type, c->filter.to);
+    if (!launch_reads_ab(h->p)) return ERR_OK;
+    TRY(call_add(out, CALL_PACK, pack_window_name(type_bytes(type)), grid, PACK_GROUP, &a));
+    put_pixels(&c->pixels, &a);
+    put_filter(&c->filter, &a);
+    out->call[out->n - 1].dependent = h->s->map.dependent_launch;
+    return call_done(out, &a);
+}

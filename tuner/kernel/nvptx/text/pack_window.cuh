@@ -1,0 +1,80 @@
+/* Copies the operands of windows into the workspace: pixels of few channels as lines, filters as lines or blocks
+ * (problem/pack.h has what they are, and every field). Elements are copied as they are, whatever their type.
+ *
+ * The text stands after the constant T_BYTES, the bytes of an element, and before the kernel function.
+ */
+typedef unsigned u32;
+typedef unsigned long long u64;
+#define FN __device__ __forceinline__
+
+template <int BYTES> struct Word;
+template <> struct Word<1> { typedef unsigned char type; };
+template <> struct Word<2> { typedef unsigned short type; };
+template <> struct Word<4> { typedef unsigned type; };
+typedef Word<T_BYTES>::type Element;
+
+constexpr int PIECE = 8 / T_BYTES, THREADS = 256;
+struct alignas(8) Piece {
+    Element v[PIECE];
+};
+
+/* PackPixels, PackFilter */
+struct Pixels {
+    Element *to;
+    const Element *from;
+    u64 from_w, from_h, from_image, to_row, to_image;
+    int left, top, width, height;
+    u32 channels, fold, step, apart, pieces, pieces_of_pixel, rows, blocks;
+};
+struct Filter {
+    Element *to;
+    const Element *from;
+    u64 from_channel, from_x, from_y, from_row, from_group, to_channel, to_x, to_y, to_row;
+    u32 line, pixel, channels, taps_x, taps_y, rows, merged, fold, filter_y, elements, blocks, unused;
+};
+
+/* Makes a row of pixels, each with the channels of `fold` rows of the tensor, then zeros. */
+FN void pack_pixels(const Pixels &o, u32 block)
+{
+    const u32 image = block / o.rows, row = block % o.rows;
+    const Element *from = o.from + image * o.from_image;
+    Element *to = o.to + image * o.to_image + row * o.to_row;
+    for (u32 i = threadIdx.x; i < o.pieces; i += THREADS) {
+        const u32 pixel = i / o.pieces_of_pixel, first = i % o.pieces_of_pixel * PIECE;
+        const int w = (int)pixel - o.left;
+        u32 r = first / o.channels, c = first % o.channels;
+        Piece piece;
+#pragma unroll
+        for (int e = 0; e < PIECE; e++) {
+            const int h = (int)(row * o.step + r * o.apart) - o.top;
+            const bool inside = r < o.fold && w >= 0 && w < o.width && h >= 0 && h < o.height;
+            piece.v[e] = inside ? from[h * o.from_h + w * o.from_w + c] : 0;
+            if (++c == o.channels) c = 0, r++;
+        }
+        *(Piece *)(to + (u64)i * PIECE) = piece;
+    }
+}
+
+/* Makes an element of the filter. A slot is one of the rows that share a pixel, or one of the groups that became
+ * one. */
+FN void pack_filter(const Filter &o, u32 i)
+{
+    if (i >= o.elements) return;
+    const u32 channel = i % o.line, tap = i / o.line % (o.taps_x * o.taps_y), row = i / o.line / (o.taps_x * o.taps_y);
+    const u32 tap_x = tap % o.taps_x, tap_y = tap / o.taps_x, group = row / o.rows;
+    const u32 in_pixel = channel % o.pixel, slot = in_pixel / o.channels;
+    const u32 x = tap_x + channel / o.pixel, y = o.merged ? tap_y : tap_y * o.fold + slot;
+    const bool is_there = o.merged ? slot == group % o.merged : slot < o.fold && y < o.filter_y;
+    const Element *from = o.from + group * o.from_group + row % o.rows * o.from_row;
+    from += x * o.from_x + y * o.from_y + in_pixel % o.channels * o.from_channel;
+    o.to[row * o.to_row + tap_y * o.to_y + tap_x * o.to_x + channel * o.to_channel] = is_there ? *from : 0;
+}
+
+FN void pack(const Pixels &pixels, const Filter &filter)
+{
+    wait_for_previous();
+    if (blockIdx.x < pixels.blocks)
+        pack_pixels(pixels, blockIdx.x);
+    else
+        pack_filter(filter, (blockIdx.x - pixels.blocks) * THREADS + threadIdx.x);
+}
