@@ -206,7 +206,7 @@ static bool check_local(Derive *d)
     WgmmaPlan p;
     wgmma_plan(s, &p);
     int32_t limit = d->f->target->lds_bytes, row = WGMMA_ROW_BYTES / p.out_bytes;
-    int32_t unit = p.swapped && p.columns > row ? row : 8;
+    int32_t unit = p.swapped && p.columns > row ? row / 2 : 8;
     if (p.columns % unit) REJECT(d, WG_COLUMNS, p.columns, unit);
     if (s->RingStages == 0) s->RingStages = min32((limit - p.other_bytes) / p.stage_bytes, MOST_STAGES);
     wgmma_plan(s, &p);

@@ -87,12 +87,16 @@ static void plan_box(const Solution *s, WgmmaPlan *p, int t)
 }
 
 /* Results are stored in slices of 64 of the instruction's rows and 128 bytes along M; if the rows lie along
- * M, of up to 64 columns; if they lie along N, fewer columns of the instruction make shorter lines. */
+ * M, of up to 64 columns; if they lie along N, columns of the instruction that are fewer or no multiple make
+ * shorter lines. */
 static void plan_slices(const Solution *s, WgmmaPlan *p)
 {
     p->out_bytes = wgmma_engine_store(s) ? stored_bytes(s) : 4;
     int32_t row = WGMMA_ROW_BYTES / p->out_bytes;
-    if (p->swapped && p->columns < row) row = p->columns;
+    if (p->swapped && p->columns < row)
+        row = p->columns;
+    else if (p->swapped && p->columns % row)
+        row /= 2; /* 160 columns are five half lines */
     int32_t pieces = p->swapped ? 1 : WGMMA_ROWS / row;
     p->slice_n = WGMMA_ROWS;
     if (!p->swapped) {

@@ -34,6 +34,7 @@ def solutions(k):
             'ping-pong': {**PACKED, 'MatrixInstruction': [64, 96, k, 1, 1, 1, 1, 1, 1], 'ConsumerSchedule': 'PingPong', 'DepthU': 8 * k},
             'images': {**BASE, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 1, 1], 'StaggerU': 4},
             'swapped': {**PACKED, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 2, 1, 1], 'SourceSwap': True},
+            'half lines': {**PACKED, 'MatrixInstruction': [96, 64, k, 1, 1, 1, 1, 1, 1], 'ConsumerSchedule': 'PingPong'},
             'elements': {**PACKED, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1], 'EngineStore': False},
             'cluster': {**PACKED, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1], 'ClusterM': 2, 'ClusterN': 1},
             'cluster along N': {**PACKED, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 1, 1], 'ClusterN': 2, 'ConsumerSchedule': 'PingPong'},
@@ -91,8 +92,8 @@ def given(short):
                     s = {**s, 'PackBatchDims': 1, 'MatrixInstruction': [128 if i == 1 and m == 96 else m for i, m in
                                                                         enumerate(s['MatrixInstruction'])]}
                 what = f'{direction} {kind} {name}'
-                if direction != 'forward' and kind in ('X', 'I8II'):
-                    continue        # the instruction reads K strided in 16-bit types alone
+                if direction != 'forward' and (kind in ('X', 'I8II') or name == 'half lines'):
+                    continue        # the instruction reads K strided in 16-bit types alone, in whole lines along M
                 e, c = conv.case('sm_90a', kind, s, direction, 'NHWC', 0, list_=sizes(*channels) + ODD)
                 yield dict(e, name=re.sub('[- ]', '_', what), apart=False), dict(c, what=what)
     for kind, (name, s) in zip(('HHS', 'BBS', 'HSS'), list(solutions(16).items()) if not short else []):
