@@ -135,7 +135,7 @@ static bool copy_lines(const LibSolution *s, const IndexSizes *x, int bytes, Win
     return true;
 }
 
-/* ---- blocks of groups ---- */
+/* ---- the filter alone: blocks of groups ---- */
 
 /* The least number of groups whose channels fill a chunk, and whose rows and channels are multiples of what
  * the copy engine takes; 1: it would not help. */
@@ -152,10 +152,12 @@ static int64_t merged_groups(const LibSolution *s, const IndexSizes *x, const Wi
     return best;
 }
 
+/* Without groups the contraction stays the same. */
 static bool copy_blocks(const LibSolution *s, const IndexSizes *x, int bytes, WindowCopy *out)
 {
     const Window *w = &out->window;
-    if (w->group < 0 || w->per_tap) return false;
+    out->filter.pixel = (uint32_t)x->size[w->channel], out->filter.fold = 1;
+    if (w->group < 0) return true;
     const unsigned pixels = (unsigned)w->pixels;
     const int64_t merged = merged_groups(s, x, w, bytes), rows = x->size[w->row];
     if (merged < 2 || stride_of(x, pixels, w->group) != (uint64_t)x->size[w->channel] ||

@@ -17,8 +17,9 @@
  *         along H. Lines of neighbouring outputs overlap in memory. Zero pads are part of the copy.
  *     blocks (the filter alone): groups of few channels. Some groups become one, whose filter is 0 where
  *         rows and channels are of different ones.
+ *     a filter without groups, alone: the same filter at multiples of 16 bytes.
  *
- * Both multiply elements by zeros that the convolution does not multiply at all: of lines the row behind the
+ * Lines and blocks multiply elements by zeros that the convolution does not multiply at all: of lines the row behind the
  * last tap, of blocks the channels of other groups. Where such an element is infinite or NaN, so is the
  * result.
  */
@@ -62,15 +63,15 @@ typedef struct {
     uint32_t rows, blocks;            /* of an image; of all images */
 } PackPixels;
 
-/* A filter as lines or blocks. A thread makes an element, the one with the next channel follows. */
+/* A filter as lines, blocks or as it was. A thread makes an element, the one with the next channel follows. */
 typedef struct {
     uint64_t to, from;
     uint64_t from_channel, from_x, from_y, from_row, from_group;
     uint64_t to_channel, to_x, to_y, to_row;
     uint32_t line, pixel, channels; /* channels of the copy; of its pixels; of the filter */
     uint32_t taps_x, taps_y;        /* of the copy */
-    uint32_t rows, merged;          /* of a group; groups that become one, 0: lines */
-    uint32_t fold, filter_y;        /* of lines; taps of the filter along H */
+    uint32_t rows, merged;          /* of a group; groups that become one, 0: no blocks */
+    uint32_t fold, filter_y;        /* of lines, else 1; taps of the filter along H */
     uint32_t elements;              /* of the copy */
     uint32_t blocks, unused;
 } PackFilter;

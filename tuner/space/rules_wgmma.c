@@ -99,12 +99,12 @@ static bool check_values(Derive *d)
     return true;
 }
 
-/* Lines of both operands, forward without groups; blocks of the filter of groups (problem/pack.h). */
+/* Lines of both operands, forward without groups; the filter alone, of groups as blocks (problem/pack.h). */
 static bool window_copies_fit(const Window *w, int32_t pack)
 {
     const bool mirrored = w->mirrored[0] || w->mirrored[1];
     if (pack == (PACK_A | PACK_B)) return !w->per_tap && !mirrored && w->group < 0;
-    return pack == 0 || (!w->per_tap && w->group >= 0 && pack == (w->pixels ? PACK_A : PACK_B));
+    return pack == 0 || (!w->per_tap && pack == (w->pixels ? PACK_A : PACK_B));
 }
 
 /* Convolutions and the like, whose operands the copy engine loads as windows. */

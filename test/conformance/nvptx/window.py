@@ -74,7 +74,9 @@ BLOCKS = [('32 groups', Conv(2, 128, 128, (7, 6), 3, pad=1, groups=32)), ('depth
           ('one group', Conv(1, 64, 64, (6, 5), 1, groups=1))]
 GROUPS = [('2 groups', Conv(2, 128, 128, (7, 6), 3, pad=1, groups=2)), ('3 groups, stride 2', Conv(1, 192, 240, (9, 8), 3, stride=2, pad=1, groups=3)),
           ('one group', Conv(2, 72, 40, (6, 5), 1, groups=1)), ('channels between', Conv(2, 80, 80, (6, 5), 1, groups=2))]
-REFUSED.update({'lines': ['dilation 2'], 'blocks': ['odd groups', 'one group'], 'groups': ['channels between']})
+FILTERS = [('3 rows', Conv(2, 3, 64, (12, 13), 7, stride=2, pad=3)), ('3 rows, stride 1', Conv(2, 3, 72, (9, 10), 3, pad=1)),
+           ('odd channels', Conv(1, 5, 40, (7, 8), 3, pad=1)), ('one row', Conv(1, 1, 16, (9, 8), 5, pad=2))]
+REFUSED.update({'lines': ['dilation 2'], 'filters': [], 'blocks': ['odd groups', 'one group'], 'groups': ['channels between']})
 
 SHORT = {('HHS', 'cooperative'), ('BBS', 'cluster of both'), ('HSS', 'ping-pong')}
 conv.STORE.update({'HSS': (np.float16, np.float32, 1e-5), 'X': (np.float32, np.float32, 1e-5)})
@@ -124,6 +126,15 @@ def copied(short):
                     yield dict(e, name=re.sub('[- ]', '_', what), apart=False), dict(c, what=what, form=form)
 
 
+def few_rows(short):
+    """Backward data of few channels: a copied filter, D element by element."""
+    for kind, instruction in (('HHS', [8, 64, 16, 1, 1, 1, 2, 1, 2]), ('BBS', [64, 64, 16, 1, 1, 1, 1, 1, 1])) if not short else ():
+        s = {**PACKED, 'MatrixInstruction': instruction, 'PackOperands': 2, 'EngineStore': False}
+        e, c = conv.case('sm_90a', kind, s, 'data', 'NHWC', 0, list_=FILTERS)
+        what = f'filters data {kind} {instruction[0]}'
+        yield dict(e, name=what.replace(' ', '_'), apart=False), dict(c, what=what, form='filters')
+
+
 def symbols(answer):
     """Of its main kernels and their helpers."""
     return sorted({call['symbol'] for x in answer['launches'] for call in x['calls']})
@@ -141,7 +152,7 @@ def main():
         print('skipped: convolutions by wgmma on the CPU: no g++')
         return 0
     made = emulate.amd.Kernels(f'{args.build}/conformance/emit', None, f'{args.build}/conformance/nvptx.cache')
-    todo = [t for t in [*given(args.short), *copied(args.short)] if not args.kernel or args.kernel in t[1]['what']]
+    todo = [t for t in [*given(args.short), *copied(args.short), *few_rows(args.short)] if not args.kernel or args.kernel in t[1]['what']]
     answers, wrong, n, refused = made.make([e for e, _ in todo]), [], 0, 0
     for (e, _), a in zip(todo, answers):    # parts of backward data without a filter element write zeros
         e['scalars'] = [[0, 0] if x.get('zero') else s for x, s in zip(a['launches'], e['scalars'])] if 'file' in a else e['scalars']
