@@ -141,7 +141,9 @@ Err bench_fused_init(Bench *b, const BenchCase *c, BenchData *d)
     d->epilogue = NULL;
     if (!fused_any(&c->fused.op)) return ERR_OK;
     TRY(memory_of(b, &d->device));
-    TRY(fused_data_init(&d->fused, &c->fused.op, g->m, g->n, g->batch, (DataType)g->compute_type, d->device));
+    const Contraction p = {
+        .m = g->m, .n = g->n, .batch = g->batch, .compute_type = (uint8_t)g->compute_type};
+    TRY(fused_data_init(&d->fused, &c->fused.op, &p, d->device));
     memcpy(d->fused.vectors.number, c->fused.arg, sizeof c->fused.arg);
     fused_data_inputs(&d->fused, &in);
     bench_epilogue(c, &d->epilogue_of);

@@ -275,6 +275,7 @@ Err window_copy_call(WindowCopy *c, const Helper *h, LaunchInputs *in, LaunchLis
     Args a;
     if (c->pixels.blocks) c->pixels.to = to, c->pixels.from = redirect(in, pixels, type, to);
     c->filter.to = to + c->bytes[0], c->filter.from = redirect(in, 1 - pixels, type, c->filter.to);
+    if (c->filter.merged) in->bias_batch *= c->filter.merged;
     if (!launch_reads_ab(h->p)) return ERR_OK;
     TRY(call_add(out, CALL_PACK, pack_window_name(type_bytes(type)), grid, PACK_GROUP, &a));
     put_pixels(&c->pixels, &a);

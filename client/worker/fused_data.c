@@ -53,15 +53,29 @@ static Err make(FusedData *f, const Fused *op, int64_t m, int64_t n, int64_t bat
     return ERR_OK;
 }
 
-Err fused_data_init(FusedData *f, const Fused *op, int64_t m, int64_t n, int64_t batch, DataType compute,
-                    Device *d)
+/* Does each matrix of the batch have operands of its own? */
+static bool batch_is_of_both(const IndexSizes *x)
 {
+    for (int32_t i = 0; x && i < x->indices.group[INDICES_BATCH].n; i++)
+        for (int t = 0; t < 2; t++) {
+            const int32_t index = x->indices.group[INDICES_BATCH].v[i];
+            if (x->stride[t][index_list_find(&x->indices.tensor[t], index)] == 0) return false;
+        }
+    return true;
+}
+
+Err fused_data_init(FusedData *f, const Fused *op, const Contraction *p, Device *d)
+{
+    const bool exchanged = p->dims && indices_rows_of_b(&p->dims->indices);
+    const int64_t m = exchanged ? p->n : p->m, n = exchanged ? p->m : p->n;
+    const int64_t batch = batch_is_of_both(p->dims) ? p->batch : 1;
+    const DataType compute = (DataType)p->compute_type;
     unsigned char *bytes = NULL;
     uint64_t n_bytes;
     *f = (FusedData){.any = fused_any(op)};
     if (!f->any) return ERR_OK;
-    f->vectors = (FusedVectors){.op = *op, .number = {0.25, 1.5}};
-    if (op->bias) f->vectors.bias_batch = length_of(op, FUSED_BIAS, m, n);
+    f->vectors = (FusedVectors){.op = *op, .exchanged = exchanged, .number = {0.25, 1.5}};
+    if (op->bias && batch == p->batch) f->vectors.bias_batch = length_of(op, FUSED_BIAS, m, n);
     for (int i = 0; i < 2; i++) number_store(compute, f->number, i, f->vectors.number[i], 0);
     Err e = make(f, op, m, n, batch, &bytes, &n_bytes, compute);
     if (!e && n_bytes) e = d->api->alloc(d, n_bytes, DEVICE_GUARD_NONE, &f->mem);

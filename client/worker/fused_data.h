@@ -17,9 +17,9 @@ typedef struct {
     bool any;
 } FusedData;
 
-/* m, n, batch: of the problem. compute: the type of scale factors. ERR_FAILED: no memory. */
-Err fused_data_init(FusedData *f, const Fused *op, int64_t m, int64_t n, int64_t batch, DataType compute,
-                    Device *d);
+/* p: a problem's sizes. Where a batch index is of one operand alone (images of a convolution), all matrices
+ * have the same bias. ERR_FAILED: no memory. */
+Err fused_data_init(FusedData *f, const Fused *op, const Contraction *p, Device *d);
 void fused_data_free(FusedData *f, Device *d);
 /* The launch's arguments. */
 void fused_data_inputs(const FusedData *f, LaunchInputs *in);

@@ -31,8 +31,6 @@ static Err parse_identifier(const char *text, Operation *out)
     out->trans_a = out->is_gemm && trans[0], out->trans_b = out->is_gemm && trans[1];
     out->conj_a = out->indices.conj[0], out->conj_b = out->indices.conj[1];
     out->batched = out->indices.group[INDICES_BATCH].n > 0;
-    if (!out->is_gemm && fused_any(&out->fused))
-        FAIL(ERR_INPUT, "problem-identifier '%s': fused operations are for GEMMs", text);
     return 0;
 }
 

@@ -144,9 +144,9 @@ static double fused_value(const FusedVectors *f, FusedOperand o, int64_t i, int6
 {
     const Along along = fused_along(&f->op, o);
     if (!fused_has(&f->op, o)) return o == FUSED_BIAS ? 0 : 1;
-    return f->value[o][(along == ALONG_M   ? i
-                        : along == ALONG_N ? j
-                                           : 0) +
+    return f->value[o][(along == ALONG_NONE                    ? 0
+                        : (along == ALONG_M) != f->exchanged ? i
+                                                             : j) +
                        (o == FUSED_BIAS ? b * f->bias_batch : 0)];
 }
 

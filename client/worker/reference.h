@@ -39,9 +39,10 @@ typedef struct {
 } Matrix;
 
 /* The operands of fused operations (problem/fused.h): element i of a vector, or the only one. The biases of
- * two matrices of a batch are bias_batch apart. */
+ * two matrices of a batch are bias_batch apart. exchanged: the rows of D, along M, are those of B. */
 typedef struct {
     Fused op;
+    bool exchanged;
     const double *value[FUSED_OPERANDS];
     int64_t bias_batch;
     double number[2]; /* the activation's */

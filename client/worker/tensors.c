@@ -239,8 +239,7 @@ Err tensors_new(const Session *s, const Problem *p, Device *d, Tensors **out)
                             &t->d_used);
     if (!e) e = make_copies(t);
     if (!e)
-        e = fused_data_init(&t->fused, &p->fused, p->shape.m, p->shape.n, p->shape.batch,
-                            (DataType)p->shape.compute_type, d);
+        e = fused_data_init(&t->fused, &p->fused, &p->shape, d);
     if (e)
         tensors_free(t);
     else

@@ -184,13 +184,14 @@ static void *fake(unsigned which)
     return (void *)(uintptr_t)(UINT64_C(0x7e50000000000000) + ((uint64_t)which << 40));
 }
 
-/* Operands of fused operations; a bias has no gaps between the matrices of a batch. */
+/* Operands of fused operations; a bias has no gaps between the matrices of a batch. M are the rows of D. */
 static void fused_inputs(const Item *it, const Contraction *p, LaunchInputs *in, unsigned char number[16])
 {
     const Fused f = problem_fused(it->s->pt);
     const double numbers[] = {0.25, 1.5};
     for (int o = 0; o < FUSED_OPERANDS; o++) in->fused[o] = fake(5 + (unsigned)o);
-    in->bias_batch = f.bias == ALONG_N ? p->n : p->m;
+    const bool exchanged = p->dims && indices_rows_of_b(&p->dims->indices);
+    in->bias_batch = (f.bias == ALONG_N) != exchanged ? p->n : p->m;
     for (int i = 0; i < 2 && fused_any(&f); i++)
         number_store((DataType)it->s->pt->ComputeDataType, number, i, numbers[i], 0);
     in->activation = number;

@@ -352,7 +352,7 @@ static void test_wgmma_reasons(void **state)
     REASON(bad.PersistentKernel = 0, RULE_WG_PERSISTENT);
     REASON(bad.PersistentKernelAlongBatch = 0, RULE_WG_PERSISTENT);
     REASON(bad.DepthU = 96, RULE_WG_DEPTH);
-    REASON(bad.MatrixInstruction.v[0] = 96, RULE_WG_COLUMNS);
+    REASON(bad.MatrixInstruction.v[0] = 72, RULE_WG_COLUMNS);
     REASON(bad.ClusterM = bad.ClusterN = 4, RULE_WG_CLUSTER);
     REASON(bad.ClusterM = bad.ClusterN = 2; bad.ClusterK = 4, RULE_WG_CLUSTER_K);
     REASON(bad.ClusterK = bad.GlobalSplitU = 2; bad.GlobalSplitUAlgorithm = GSUA_MULTIPLE, RULE_WG_CLUSTER_K);

@@ -132,9 +132,9 @@ static Err check_solution(const GpuPlan *p, const Solution *s)
              s->WorkspaceSizePerElemC);
     if (s->DepthULdsDivisor > 1)
         FAIL(ERR_INPUT, "DepthULdsDivisor %d: a chunk of K is stored whole", s->DepthULdsDivisor);
-    if (p->indices && (fused_any(&p->fused) || !p->strided || p->preloads_args))
+    if (p->indices && (!p->strided || p->preloads_args))
         FAIL(ERR_INPUT,
-             "contractions but GEMMs have no fused operations, arrays of pointers and preloaded arguments");
+             "contractions but GEMMs have no arrays of pointers and preloaded arguments");
     if (gpu_adds(p) && p->out.part_bytes == 1)
         FAIL(ERR_INPUT, "GlobalSplitU %d would add to 8-bit D in place", p->gsu);
     if (p->walk.prefetches && !gpu_can_prefetch(p))

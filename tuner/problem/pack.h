@@ -19,9 +19,9 @@
  *         rows and channels are of different ones.
  *     a filter without groups, alone: the same filter at multiples of 16 bytes.
  *
- * Lines and blocks multiply elements by zeros that the convolution does not multiply at all: of lines the row behind the
- * last tap, of blocks the channels of other groups. Where such an element is infinite or NaN, so is the
- * result.
+ * Lines and blocks multiply elements by zeros that the convolution does not multiply at all: of lines the row
+ * behind the last tap, of blocks the channels of other groups. Where such an element is infinite or NaN, so
+ * is the result.
  */
 #ifndef PROBLEM_PACK_H
 #define PROBLEM_PACK_H
@@ -63,7 +63,7 @@ typedef struct {
     uint32_t rows, blocks;            /* of an image; of all images */
 } PackPixels;
 
-/* A filter as lines, blocks or as it was. A thread makes an element, the one with the next channel follows. */
+/* A filter as lines, blocks or as it was. A thread makes an element, neighbours along its channels */
 typedef struct {
     uint64_t to, from;
     uint64_t from_channel, from_x, from_y, from_row, from_group;

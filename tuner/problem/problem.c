@@ -286,7 +286,6 @@ static Err derive_fused(ProblemType *pt)
     const Fused f = problem_fused(pt);
     if (!fused_any(&f)) return 0;
     const DataType compute = (DataType)pt->ComputeDataType;
-    if (!problem_is_gemm(pt)) FAIL(ERR_INPUT, "%s has no fused operations", operations[pt->OperationType]);
     if (compute != TYPE_S && compute != TYPE_D)
         FAIL(ERR_INPUT, "fused operations compute in S or D, not in %s", type_letter(compute));
     if (f.bias && (int32_t)f.bias_type != pt->DestDataType && f.bias_type != compute)

@@ -95,6 +95,9 @@ bool derive_accumulation(Derive *d)
     const bool whole = s->GlobalAccumulation == GACC_PARTIALS || s->GlobalAccumulation == GACC_MULTIPLE;
     if (fused_any(&d->f->fused) && (s->GlobalSplitU > 1 || s->StreamK) && !whole)
         REJECT(d, FUSED_SPLIT, s->GlobalSplitU, s->StreamK);
+    if (fused_any(&d->f->fused) && d->f->contraction && s->GlobalSplitU > 1 &&
+        s->GlobalAccumulation == GACC_MULTIPLE)
+        REJECT(d, FUSED_CONTRACTION, s->GlobalSplitU);
     return derive_stream_k(d);
 }
 

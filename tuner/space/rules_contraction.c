@@ -12,12 +12,26 @@ static bool has_groups(const ProblemType *pt)
     return pt->OperationType >= OP_CONV_FORWARD && n_fixed < pt->IndicesBatch.n;
 }
 
+/* A batch that is packed into M or N: no vector lies along that one, and one bias serves all matrices. */
+static bool vectors_fit(const Deriver *f, int32_t pack)
+{
+    const Along packed = (pack == 1) != (f->tensor0 != 0) ? ALONG_M : ALONG_N;
+    for (int o = 0; o < FUSED_OPERANDS && pack; o++)
+        if (fused_has(&f->fused, (FusedOperand)o) && fused_along(&f->fused, (FusedOperand)o) == packed)
+            return false;
+    return !pack || !f->fused.bias || f->pt->OperationType >= OP_CONV_FORWARD;
+}
+
 bool check_contraction(Derive *d)
 {
     const Solution *s = d->s;
     const Deriver *f = d->f;
     if (!f->contraction && !s->PackBatchDims) return true;
-    if (!f->strided_batched || fused_any(&f->fused)) REJECT(d, CONTRACTION_FORM);
+    const bool on_host = f->target->family == TARGET_HOST;
+    if (!f->strided_batched || (on_host && fused_any(&f->fused))) REJECT(d, CONTRACTION_FORM);
+    if (!vectors_fit(f, s->PackBatchDims)) REJECT(d, CONTRACTION_VECTORS, s->PackBatchDims);
+    /* scaleA and scaleB are the operands', which the kernels of such types exchange */
+    if (f->tensor0 && f->fused.scale_ab == SCALE_AB_VECTOR) REJECT(d, CONTRACTION_SCALES);
     if (s->PackBatchDims && has_groups(f->pt)) REJECT(d, CONTRACTION_GROUP, s->PackBatchDims);
     if (f->target->family == TARGET_HOST && (s->GlobalSplitU > 1 || s->StreamK))
         REJECT(d, CONTRACTION_SPLIT, s->GlobalSplitU, s->StreamK);

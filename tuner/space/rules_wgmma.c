@@ -115,13 +115,17 @@ static bool check_window(Derive *d)
     Indices x;
     Window w;
     if (f->stochastic || f->fp16_alt) STOP(d, NV_FORM);
-    if (fused_any(&f->fused)) STOP(d, CONTRACTION_FORM);
     if ((s->GlobalSplitU > 1 && s->GlobalAccumulation != GACC_PARTIALS) || (s->StreamK && s->StreamKAtomic))
         STOP(d, WG_WINDOW_SPLIT, s->GlobalSplitU, s->StreamK);
     if (indices_of_type(f->pt, s->PackBatchDims, &x) || window_of(&x, &w))
         STOP(d, NV_VALUE, PARAM_PackBatchDims, s->PackBatchDims);
     if (s->RowsFromRegisters || s->PackSummationDims)
         STOP(d, WG_WINDOW_FORM, s->RowsFromRegisters, s->PackSummationDims);
+    /* a vector that is the same for all groups, a bias along N of each: groups that become one cannot have
+       them */
+    if (s->PackOperands && w.group >= 0 &&
+        (f->fused.scale_alpha == ALONG_M || f->fused.bias == ALONG_N))
+        STOP(d, WG_WINDOW_VECTORS, s->PackOperands);
     if (!window_copies_fit(&w, s->PackOperands))
         STOP(d, WG_WINDOW_COPY, w.pixels, s->PackOperands, w.group >= 0);
     return true;

@@ -12,6 +12,7 @@ import cases
 import convolve
 import emulate
 import frame
+import numbers_gemm
 
 PLAIN = {'WorkGroup': [8, 8, 1], 'ThreadTile': [4, 4], 'DepthU': 8, 'KernelLanguage': 'Source', 'GlobalReadVectorWidth': 1,
          'VectorWidth': 1}
@@ -34,11 +35,13 @@ STORE = {'S': (np.float32, np.float32, 1e-5), 'X': (np.float32, np.float32, 1e-5
          'HHS': (np.float16, np.float16, 2e-3), 'I8II': (np.int8, np.int32, 0)}
 
 
-def case(arch, kind, solution, direction, image, number, spatial=2, groups=False, filters=None, list_=None, fixed=None, packs=True):
-    """An entry of emit's list, with its convolutions."""
+def case(arch, kind, solution, direction, image, number, spatial=2, groups=False, filters=None, list_=None, fixed=None, packs=True,
+         fused=None):
+    """An entry of emit's list, with its convolutions. fused: keys of the problem type."""
     given = list_ or (convolve.grouped() if groups else convolve.sizes(spatial))
     runs = [(name, c, part) for name, c in given for part in range(c.parts(direction))]
     problem = convolve.problem(cases.PROBLEMS[kind], direction, image, filters, spatial, groups, fixed)
+    problem.update(fused or {})
     formats = [x for m in problem['ConvolutionConfig'] for k, x in m.items() if k.endswith('Format')]
     alpha = [1, 0.5][number % 2] if kind != 'I8II' else 1
     if packs and not groups and number % 3 == 1:
@@ -46,7 +49,33 @@ def case(arch, kind, solution, direction, image, number, spatial=2, groups=False
     return {'arch': arch, 'problem': problem, 'solution': solution, 'name': f'k{number}', 'apart': True,
             'sizes': [c.letters(part) for _, c, part in runs], 'scalars': [[alpha, 0]] * len(runs)}, {
                 'runs': runs, 'direction': direction, 'formats': formats, 'kind': kind, 'alpha': alpha, 'image': image,
-                'tolerance': 8e-3 if kind == 'BBS' else STORE[kind][2]}
+                'tolerance': 8e-3 if kind == 'BBS' else STORE[kind][2], 'problem': problem,
+                'bias_per_image': not groups and not solution.get('PackBatchDims')}
+
+
+ACTIVATIONS = ('relu', 'gelu', 'clamp', 'silu', 'leakyrelu', 'tanh', 'none')
+
+
+def fused(i, image):
+    """Keys of the i-th problem type with fused operations. Vectors lie along the channels of D: the rows of NHWC and CHWN's.. columns
+    where the positions are the rows."""
+    along = 1 if image == 'NHWC' else 2
+    return {'UseBias': along, 'ActivationType': ACTIVATIONS[i % len(ACTIVATIONS)], 'UseScaleAB': ['', 'Scalar'][i % 2],
+            'UseScaleCD': i % 3 == 0, 'UseScaleAlphaVec': along if i % 2 else 0, **({'BiasDataTypeList': ['s']} if i % 4 == 1 else {})}
+
+
+def fused_cases(kernels):
+    """Forward and backward data with fused operations: (architecture, type, solution) in turn, with and without groups, and with parts of
+    K that the kernel adds up."""
+    small = [(n, x) for n, x in convolve.sizes() if n in ('pad', 'stride 2', '1x1', 'odd channels')]
+    out, n = [], 0
+    for (arch, kind, solution), image, direction in [(k, i, d) for k in kernels for i in ('NHWC', 'NCHW') for d in ('forward', 'data')]:
+        groups, parts = n % 3 == 1, ({}, PARTS[2], {}, PARTS[3])[n % 4]
+        if 'MatrixInstruction' in solution and arch != 'gfx1100' or 'StreamK' not in parts:
+            out.append(case(arch, kind, {**solution, **parts}, direction, image, 1000 + n, groups=groups, list_=None if groups else small,
+                            packs=n % 2, fused=fused(n, image)))
+        n += 1
+    return out
 
 
 def vectors(width):
@@ -98,6 +127,8 @@ def given(short):
                                     groups=(d + i) % 3 == 0, spatial=2 + (i == 1 and (d + i) % 3 != 0)))
                 add(arch, a + d, direction, 'NHWC', filters='CYXK')
                 add(arch, a + d + 1, direction, 'NCHW', filters='KYXC')
+    if not short:
+        out += fused_cases([(arch, *k) for arch in KERNELS for k in KERNELS[arch][:2]])
     return out
 
 
@@ -121,11 +152,14 @@ def run(machine, entry, case_, answer, objects, rng, first, conv):
     held = {'a': machine.emu.Buffer(store(kind, r.raw['a']), end_aligned=True, name='a', writable=False),
             'b': machine.emu.Buffer(store(kind, r.raw['b']), end_aligned=True, name='b', writable=False),
             'd': machine.emu.Buffer(raw_d.tobytes(), end_aligned=True, name='d', writable=True)}
+    vectors = r.fuse(rng, case_['problem'], answer['arch'], case_['bias_per_image'])
+    held.update({x: machine.emu.Buffer(raw.tobytes(), end_aligned=True, name=x, writable=False) for x, raw in vectors.items()})
     for part in range(conv.parts(case_['direction'])):
         launch = answer['launches'][first + part]
         offset = launch['offset']
         held['w'] = machine.emu.Buffer(b'\x7f' * launch['workspace'], end_aligned=True, name='workspace', writable=True)
         address = {4: held['w'].ptr, 0: held['d'].ptr + offset['d'] * size[1], 1: held['d'].ptr + offset['c'] * size[1],
+                   **{5 + i: held[x].ptr for i, x in enumerate(numbers_gemm.FUSED) if x in held},
                    2: held['a'].ptr + offset['a'] * size[0], 3: held['b'].ptr + offset['b'] * size[0]}
         for call in launch['calls']:
             bad = machine.call(answer['arch'], objects, call, address, list(held.values()), answer.get('helpers', {}))

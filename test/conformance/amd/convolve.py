@@ -6,6 +6,8 @@ import itertools
 
 import numpy as np
 
+import numbers_gemm as num
+
 IMAGES = ('NCHW', 'NHWC', 'CNHW', 'CHWN')
 FILTERS = {'NCHW': 'KCYX', 'NHWC': 'KYXC', 'CNHW': 'CKYX', 'CHWN': 'CYXK'}
 DIRECTIONS = {'forward': 'ConvolutionForward', 'data': 'ConvolutionBackwardData', 'weights': 'ConvolutionBackwardWeights'}
@@ -96,7 +98,7 @@ class Run:
     def __init__(self, rng, conv, case, store, dest):
         self.conv, self.direction, self.case = conv, case['direction'], case
         formats = case['formats']
-        self.value, self.raw, self.axes = {}, {}, {}
+        self.value, self.raw, self.axes, self.after = {}, {}, {}, lambda r: r
         for slot, tensor, form in zip('abd', self.ORDER[self.direction], formats):
             shape = conv.shape(tensor)
             kept = [0, 1, *range(5 - conv.spatial, 5)]          # without the first dimension of 2-D ones
@@ -112,9 +114,30 @@ class Run:
             self.value[tensor] = numbers.astype(np.float64)
             self.raw[slot] = np.ascontiguousarray(numbers.reshape(small).transpose(self.axes[slot])).ravel().astype(store)
 
+    def fuse(self, rng, problem, arch, per_image):
+        """Bytes of the operands of the problem's fused operations, by name. Vectors lie along the channels of D, scale factors along
+        those of a group; a bias may be one of each image."""
+        get = problem.get
+        bias = num.type_of((get('BiasDataTypeList') or [get('DestDataType', get('DataType'))])[0], arch)
+        f = num.Fused(problem, bias, num.type_of(get('ComputeDataType', get('DataType')), arch))
+        if not f.any:
+            return {}
+        channels = self.shape[1] // self.conv.groups
+        raw = f.make(rng, channels, channels, self.shape[0] if per_image else self.conv.groups)
+        whole = (1, self.shape[1]) + (1,) * (len(self.shape) - 2)
+
+        def value(x):
+            v = f.values.get(x, np.array([0.0 if x == 'bias' else 1.0]))
+            if x == 'bias' and per_image and f.along[x]:
+                return v.reshape(self.shape[0], *whole[1:])
+            return (v if v.size in (1, self.shape[1]) else np.tile(v, self.conv.groups)).reshape(whole if v.size > 1 else (1,) * len(whole))
+        self.after = lambda r: value('scale_d') * num.ACTIVATIONS[f.activation](
+            value('scale_a') * value('scale_b') * value('scale_alpha') * r + value('bias'), *num.NUMBERS)
+        return raw
+
     def wrong(self, got, alpha):
         """None, or what is wrong with the elements of D."""
-        want = alpha * self.conv.compute(self.direction, self.value).reshape(self.shape)
+        want = self.after(alpha * self.conv.compute(self.direction, self.value).reshape(self.shape))
         have = got.reshape([self.shape[i] for i in self.axes['d']]).transpose(np.argsort(self.axes['d'])).astype(np.float64)
         bad = ~(abs(have - want) <= self.case['tolerance'] * (abs(want) + 1))
         if not bad.any():

@@ -119,6 +119,8 @@ def given(name, short):
         if not short:
             add(d, direction, 'NHWC', filters='CYXK')
             add(d + 1, direction, 'NCHW', filters='KYXC')
+    if arch == 'sm_90' and not short:
+        out += conv.fused_cases([(arch, *k) for k in KERNELS[name] if k[0] != 'I8II'])
     return out
 
 
@@ -127,6 +129,7 @@ def main():
     p.add_argument('--build', default='build')
     p.add_argument('--short', action='store_true')
     p.add_argument('--only', choices=('host', 'nvptx', 'ring'))
+    p.add_argument('--fused', action='store_true', help='kernels with fused operations alone')
     args = p.parse_args()
     compiler = shutil.which(os.environ.get('CXX', 'g++'))
     if not compiler:
@@ -137,6 +140,7 @@ def main():
         if args.only not in (None, name):
             continue
         kernels, todo = Kernels(args.build, compiler), given(arch, args.short)
+        todo = [t for t in todo if not args.fused or int(t[0]['name'][1:]) >= 1000]
         wrong, n = conv.check_all(todo, kernels, nv.Machine(emulator))
         kernels.close()
         for line in wrong:

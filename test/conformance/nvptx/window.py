@@ -126,6 +126,27 @@ def copied(short):
                     yield dict(e, name=re.sub('[- ]', '_', what), apart=False), dict(c, what=what, form=form)
 
 
+def with_ops(short):
+    """Bias, activations and scale factors."""
+    for i, (kind, name, direction, form) in enumerate((
+            ('HHS', 'cooperative', 'forward', ''), ('HHS', 'ping-pong', 'forward', 'lines'), ('BBS', 'elements', 'data', ''),
+            ('BBS', 'ping-pong', 'forward', 'blocks'), ('HSS', 'images', 'forward', ''), ('HHS', 'split', 'data', ''),
+            ('BBS', 'shares', 'forward', ''), ('HHS', 'half lines', 'forward', ''), ('HSS', 'parts of K', 'forward', ''),
+            ('HHS', 'cluster along N', 'forward', 'groups'))):
+        if short and i != 3:
+            continue
+        s = {**solutions(16)[name], **{'lines': {'PackOperands': 3}, 'blocks': {'PackOperands': 2}}.get(form, {})}
+        list_ = {'lines': LINES[:3], 'blocks': BLOCKS[:4], 'groups': GROUPS[:2]}.get(form) or [
+            (n, x) for n, x in sizes(*((64, 136) if name == 'images' else (72, 40))) if n in ('pad', 'several chunks', 'wide', '1x1')]
+        if form in ('blocks', 'groups'):
+            s.pop('PackBatchDims', None)
+            s['DepthU'] = 64
+        e, c = conv.case('sm_90a', kind, s, direction, 'NHWC', 0, groups=form in ('blocks', 'groups'), list_=list_,
+                         fused={**conv.fused(i, 'NHWC'), **({'UseScaleAlphaVec': 0} if form == 'blocks' else {})})
+        what = f'fused {direction} {form} {kind} {name}'
+        yield dict(e, name=re.sub('[- ]', '_', what), apart=False), dict(c, what=what, form=form or direction)
+
+
 def few_rows(short):
     """Backward data of few channels: a copied filter, D element by element."""
     for kind, instruction in (('HHS', [8, 64, 16, 1, 1, 1, 2, 1, 2]), ('BBS', [64, 64, 16, 1, 1, 1, 1, 1, 1])) if not short else ():
@@ -152,7 +173,7 @@ def main():
         print('skipped: convolutions by wgmma on the CPU: no g++')
         return 0
     made = emulate.amd.Kernels(f'{args.build}/conformance/emit', None, f'{args.build}/conformance/nvptx.cache')
-    todo = [t for t in [*given(args.short), *copied(args.short), *few_rows(args.short)] if not args.kernel or args.kernel in t[1]['what']]
+    todo = [t for t in [*given(args.short), *copied(args.short), *few_rows(args.short), *with_ops(args.short)] if not args.kernel or args.kernel in t[1]['what']]
     answers, wrong, n, refused = made.make([e for e, _ in todo]), [], 0, 0
     for (e, _), a in zip(todo, answers):    # parts of backward data without a filter element write zeros
         e['scalars'] = [[0, 0] if x.get('zero') else s for x, s in zip(a['launches'], e['scalars'])] if 'file' in a else e['scalars']
