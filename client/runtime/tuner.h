@@ -365,7 +365,39 @@ typedef struct {
  * no solution for this direction, these layouts and types, and this size, or there are no kernels of that
  * kind. */
 TUNER_API tuner_status tuner_conv2d(tuner_library *lib, const tuner_conv2d_desc *conv);
-/* The solution that it would run. Pointers may be NULL. key: the first numbers of the table's size. */
+/* The same with an epilogue, forward and backward data. Vectors lie along the channels of the tensor that is
+ * computed, in any layout: bias_along and scale_alpha_along are TUNER_ALONG_M, bias_stride is 0. All images
+ * have the same bias; with groups there is no scale_alpha. TUNER_NO_SOLUTION: the library has no solution
+ * with these operations. */
+TUNER_API tuner_status tuner_conv2d_fused(tuner_library *lib, const tuner_conv2d_desc *conv,
+                                          const tuner_epilogue *epilogue);
+
+/* A 3-D convolution: as a 2-D one, with planes (d, z) in front of rows. Layouts are NCDHW, NDHWC, CNDHW and
+ * CDHWN, by the names of 2-D ones. epilogue: NULL, or as tuner_conv2d_fused. */
+typedef struct {
+    uint64_t size;
+    int32_t direction;
+    int32_t input_layout, filter_layout, output_layout;
+    int32_t input_type, filter_type, output_type, compute_type;
+    int64_t n, c, d, h, w;
+    int64_t k, z, y, x;
+    int64_t stride_d, stride_h, stride_w, dilation_d, dilation_h, dilation_w; /* 0 means 1 */
+    int64_t pad_d, pad_h, pad_w, pad_d_end, pad_h_end, pad_w_end;
+    int64_t out_d, out_h, out_w;
+    int64_t groups;
+    const void *alpha, *beta;
+    void *input, *filter, *output;
+    int64_t solution_index;
+    int32_t xf32, metric;
+} tuner_conv3d_desc;
+TUNER_API tuner_status tuner_conv3d(tuner_library *lib, const tuner_conv3d_desc *conv,
+                                    const tuner_epilogue *epilogue);
+
+/* The solutions that they would run. Pointers may be NULL. key: the first numbers of the table's size. */
+TUNER_API tuner_status tuner_select_conv2d_fused(tuner_library *lib, const tuner_conv2d_desc *conv,
+                                                 const tuner_epilogue *epilogue, tuner_selection *out);
+TUNER_API tuner_status tuner_select_conv3d(tuner_library *lib, const tuner_conv3d_desc *conv,
+                                           const tuner_epilogue *epilogue, tuner_selection *out);
 TUNER_API tuner_status tuner_select_conv2d(tuner_library *lib, const tuner_conv2d_desc *conv,
                                            tuner_selection *out);
 

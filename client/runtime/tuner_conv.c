@@ -1,32 +1,24 @@
-/* libtuner: one convolution: checks the description, makes its problems (contractions by the convolution's
+/* libtuner: one convolution: makes its problems (contractions by the convolution's
  * indices, problem/conv.h; or a GEMM, problem/pointwise.h), selects the solutions and runs them
  * (tuner_run.c).
  *
  * What follows from the description alone, and the selection, is kept for descriptions that were seen
  * lately. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
-#include "client/runtime/tuner_priv.h"
-#include "problem/conv.h"
+#include "client/runtime/tuner_conv.h"
 #include "problem/pointwise.h"
-
-/* Of the first release; later members stand behind it. */
-enum { FIRST_SIZE = 240 };
-_Static_assert(sizeof(tuner_conv2d_desc) == FIRST_SIZE, "members are added at the end, and FIRST_SIZE stays");
-_Static_assert((int)TUNER_CONV_BACKWARD_DATA + (int)OP_CONV_FORWARD == (int)OP_CONV_BACKWARD_DATA &&
-                   (int)TUNER_CONV_BACKWARD_WEIGHTS + (int)OP_CONV_FORWARD == (int)OP_CONV_BACKWARD_WEIGHTS,
-               "directions have the order of problem/problem.h");
 
 /* What decides how a convolution runs; unused bytes are 0. */
 typedef struct {
     ConvDesc c;
+    Fused op;
     uint8_t alpha, beta, metric;
     uint8_t unaligned; /* as in Contraction, by ConvTensor */
     uint8_t unused[4];
-} ConvKey2d;
+} ConvQuery;
 
 /* One launch list: a convolution is one contraction or GEMM, backward data with a stride one for each
  * phase. */
@@ -45,7 +37,7 @@ typedef enum { FORM_GEMM, FORM_TYPE, FORM_OTHER_ORDER, FORM_GROUPS, FORM_GROUPS_
 
 enum { PARTS_KEPT = 4 };
 typedef struct {
-    ConvKey2d key;
+    ConvQuery key;
     Form form;
     ConvTensor a, b;
     int64_t n_parts;
@@ -57,81 +49,6 @@ struct ConvCache {
     bool used[CONV_SLOTS];
     ConvPlan plan[CONV_SLOTS];
 };
-
-/* ---- the description ---- */
-
-static Err check_number(const char *member, int32_t value, int32_t max)
-{
-    return check_member("tuner_conv2d_desc", member, value, max);
-}
-
-static Err check_types(const tuner_conv2d_desc *d)
-{
-    TRY(check_type("input", (tuner_type)d->input_type));
-    TRY(check_type("filter", (tuner_type)d->filter_type));
-    TRY(check_type("output", (tuner_type)d->output_type));
-    if (d->compute_type != TUNER_F32 && d->compute_type != TUNER_F64 && d->compute_type != TUNER_I32)
-        FAIL(ERR_INPUT, "compute type of a convolution: %s, expected f32_r, f64_r or i32_r",
-             tuner_type_word((unsigned)d->compute_type));
-    return ERR_OK;
-}
-
-static Err check_members(const tuner_conv2d_desc *d)
-{
-    TRY(check_struct("tuner_conv2d_desc", d, FIRST_SIZE, sizeof *d));
-    TRY(check_number("direction", d->direction, TUNER_CONV_BACKWARD_WEIGHTS));
-    TRY(check_number("input_layout", d->input_layout, TUNER_CHWN));
-    TRY(check_number("filter_layout", d->filter_layout, TUNER_CHWN));
-    TRY(check_number("output_layout", d->output_layout, TUNER_CHWN));
-    TRY(check_number("metric", d->metric, TUNER_METRIC_DEVICE));
-    TRY(check_number("xf32", d->xf32, 1));
-    return check_types(d);
-}
-
-/* Output sizes that the caller gave must be those that follow. */
-static Err check_output(const tuner_conv2d_desc *d, const ConvSize *s)
-{
-    const int64_t given[2] = {d->out_w, d->out_h};
-    for (int i = 0; i < 2; i++)
-        if (given[i] && given[i] != conv_out(s, i))
-            FAIL(ERR_INPUT,
-                 "out_%c %" PRId64 " does not follow from input %" PRId64 ", filter %" PRId64
-                 ", pads %" PRId64 " and %" PRId64 ", stride %" PRId64 ", dilation %" PRId64
-                 ", which give %" PRId64,
-                 "wh"[i], given[i], s -> in[i], s -> filter[i], s -> pad[i], s -> pad_end[i], s -> stride[i],
-                 s -> dilation[i], conv_out(s, i));
-    return ERR_OK;
-}
-
-static Err desc_of(const tuner_conv2d_desc *d, ConvDesc *c)
-{
-    static const char *const layouts[] = {"NCHW", "NHWC", "CNHW", "CHWN"};
-    const int32_t layout[CONV_TENSORS] = {d->input_layout, d->filter_layout, d->output_layout};
-    const int64_t numbers[][2] = {{d->w, d->h},
-                                  {d->x, d->y},
-                                  {d->stride_w, d->stride_h},
-                                  {d->dilation_w, d->dilation_h},
-                                  {d->pad_w, d->pad_h},
-                                  {d->pad_w_end, d->pad_h_end}};
-    ConvSize *s = &c->size;
-    int64_t *const to[] = {s->in, s->filter, s->stride, s->dilation, s->pad, s->pad_end};
-    TRY(check_members(d));
-    conv_desc_init(c);
-    c->op = OP_CONV_FORWARD + d->direction;
-    c->type[CONV_INPUT] = d->input_type, c->type[CONV_FILTER] = d->filter_type;
-    c->type[CONV_OUTPUT] = d->output_type, c->compute = d->compute_type;
-    c->xf32 = d->xf32;
-    s->n = d->n, s->c = d->c, s->k = d->k, s->groups = d->groups ? d->groups : 1;
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        for (int dim = 0; dim < 2; dim++) {
-            const bool one = (to[i] == s->stride || to[i] == s->dilation) && numbers[i][dim] == 0;
-            to[i][dim] = one ? 1 : numbers[i][dim];
-        }
-    for (int t = 0; t < CONV_TENSORS; t++)
-        TRY(conv_desc_format(c, (ConvTensor)t, str_from(layouts[layout[t]])));
-    TRY(conv_desc_check(c));
-    return check_output(d, s);
-}
 
 /* ---- scalars and operands ---- */
 
@@ -152,31 +69,28 @@ static void scalars_of(int32_t compute, Scalars *out)
            (size_t)type_bytes((DataType)compute));
 }
 
-static void *tensor_of(const tuner_conv2d_desc *d, ConvTensor t)
-{
-    return t == CONV_INPUT ? d->input : t == CONV_FILTER ? d->filter : d->output;
-}
-
 /* Bit t: the address of tensor t is no multiple of 16 bytes, which copy engines of GPUs need. */
-static uint8_t unaligned(const tuner_library *t, const tuner_conv2d_desc *d)
+static uint8_t unaligned(const tuner_library *t, const ConvCall *d)
 {
     enum { ALIGN = 16 };
     uint8_t bits = 0;
     for (int i = 0; t->gpu && i < CONV_TENSORS; i++)
-        bits |= (uint8_t)(((uintptr_t)tensor_of(d, (ConvTensor)i) % ALIGN != 0) << i);
+        bits |= (uint8_t)(((uintptr_t)d->tensor[i] % ALIGN != 0) << i);
     return bits;
 }
 
-static Err key_of(const tuner_library *t, const tuner_conv2d_desc *d, ConvKey2d *key)
+static void key_of(const tuner_library *t, const ConvCall *d, ConvQuery *key)
 {
+    const tuner_type compute = (tuner_type)d->c.compute;
     memset(key, 0, sizeof *key);
-    TRY(desc_of(d, &key->c));
-    const tuner_type compute = (tuner_type)d->compute_type;
+    key->c = d->c;
+    const Fused *op = &d->f.op; /* member by member: keys are compared as bytes, and padding stays 0 */
+    key->op.bias = op->bias, key->op.bias_type = op->bias_type, key->op.scale_alpha = op->scale_alpha;
+    key->op.activation = op->activation, key->op.scale_ab = op->scale_ab, key->op.scale_cd = op->scale_cd;
     key->alpha = d->alpha ? scalar_kind(compute, d->alpha) : SCALAR_ONE;
     key->beta = d->beta ? scalar_kind(compute, d->beta) : SCALAR_ZERO;
-    key->metric = (uint8_t)d->metric;
+    key->metric = d->metric;
     key->unaligned = unaligned(t, d);
-    return ERR_OK;
 }
 
 /* ---- the problem ---- */
@@ -184,7 +98,7 @@ static Err key_of(const tuner_library *t, const tuner_conv2d_desc *d, ConvKey2d 
 /* What a GEMM and a contraction of the plan have in common. */
 static void problem_common(const tuner_library *t, const ConvPlan *v, Part *part)
 {
-    const ConvKey2d *key = &v->key;
+    const ConvQuery *key = &v->key;
     const ConvDesc *c = &key->c;
     const ConvTensor d = conv_result(c);
     Contraction *p = &part->p;
@@ -262,6 +176,7 @@ static Err contraction_part(const tuner_library *t, const ConvPlan *v, const Pro
     }
     buf_init(&identifier);
     problem_operation_identifier(pt, &identifier);
+    fused_put(&v->key.op, &identifier);
     Err e = buf_check(&identifier);
     if (!e) p->operation = operation_code(buf_view(&identifier));
     buf_fini(&identifier);
@@ -281,7 +196,9 @@ static bool as_gemm(const tuner_library *t, ConvPlan *v)
     p->m = g.m, p->n = g.n, p->k = g.k, p->batch = g.batch;
     contraction_strides(p, g.ld[0], g.ld[1], g.ld[2], g.ld[2], g.stride[0], g.stride[1], g.stride[2],
                         g.stride[2]);
-    p->operation = t->operation[g.trans[0] | (unsigned)g.trans[1] << 1 | 16];
+    p->operation = fused_any(&v->key.op)
+                       ? operation_code_fused(g.trans[0], g.trans[1], false, false, true, &v->key.op)
+                       : t->operation[g.trans[0] | (unsigned)g.trans[1] << 1 | 16];
     p->trans_a = g.trans[0], p->trans_b = g.trans[1];
     v->a = g.a, v->b = g.b, v->n_parts = 1;
     problem_common(t, v, part);
@@ -290,8 +207,6 @@ static bool as_gemm(const tuner_library *t, ConvPlan *v)
 
 /* ---- selection ---- */
 
-static const Fused no_op;
-
 /* What a form's solutions promise. guessed: for some part by the speed of another size. */
 typedef struct {
     double seconds;
@@ -299,9 +214,9 @@ typedef struct {
 } Promise;
 
 /* Adds a part's. Where no speed is known it is 1 GFlop/s. found false: the library has no solution for it. */
-static Err part_choose(tuner_library *t, Part *part, int64_t solution_index, Promise *out)
+static Err part_choose(tuner_library *t, const Fused *op, Part *part, int64_t solution_index, Promise *out)
 {
-    const Err e = call_choose(t, &part->p, &no_op, solution_index, &part->chosen);
+    const Err e = call_choose(t, &part->p, op, solution_index, &part->chosen);
     const Selection *s = &part->chosen;
     out->found = !e;
     if (e == (Err)TUNER_NO_SOLUTION) {
@@ -322,7 +237,7 @@ static Err form_choose(tuner_library *t, ConvPlan *v, int64_t solution_index, Pr
     *out = (Promise){.found = true};
     if (v->form == FORM_GEMM) {
         out->found = as_gemm(t, v);
-        return out->found ? part_choose(t, &v->part[0], solution_index, out) : ERR_OK;
+        return out->found ? part_choose(t, &v->key.op, &v->part[0], solution_index, out) : ERR_OK;
     }
     TRY(form_type(&v->key.c, v->form, &pt));
     TRY(conv_n_parts(&pt, &v->key.c.size, &v->n_parts));
@@ -330,7 +245,7 @@ static Err form_choose(tuner_library *t, ConvPlan *v, int64_t solution_index, Pr
     for (int64_t i = 0; i < v->n_parts && out->found; i++) {
         Part *part = i < PARTS_KEPT ? &v->part[i] : &more;
         TRY(contraction_part(t, v, &pt, i, part));
-        TRY(part_choose(t, part, solution_index, out));
+        TRY(part_choose(t, &v->key.op, part, solution_index, out));
     }
     return ERR_OK;
 }
@@ -377,13 +292,13 @@ static Err plan_choose(tuner_library *t, ConvPlan *v, int64_t solution_index)
     return best.found ? ERR_OK : none_found(t, v);
 }
 
-static uint64_t slot_of(const ConvKey2d *key)
+static uint64_t slot_of(const ConvQuery *key)
 {
     return hash64((Str){(const char *)key, sizeof *key}) % CONV_SLOTS;
 }
 
 /* The caller has locked t->lock. */
-static bool cache_get(const struct ConvCache *cache, const ConvKey2d *key, ConvPlan *out)
+static bool cache_get(const struct ConvCache *cache, const ConvQuery *key, ConvPlan *out)
 {
     const uint64_t at = slot_of(key);
     if (!cache || !cache->used[at] || memcmp(&cache->plan[at].key, key, sizeof *key)) return false;
@@ -400,9 +315,9 @@ static void cache_put(tuner_library *t, const ConvPlan *v)
     t->conv->plan[at] = *v;
 }
 
-static Err plan_of(tuner_library *t, const tuner_conv2d_desc *d, ConvPlan *v)
+static Err plan_of(tuner_library *t, const ConvCall *d, ConvPlan *v)
 {
-    TRY(key_of(t, d, &v->key));
+    key_of(t, d, &v->key);
     const bool keeps = d->solution_index <= 0 && !atomic_load_explicit(&t->mapping, memory_order_relaxed);
     bool found = false;
     if (keeps) {
@@ -430,16 +345,23 @@ static Err part_get(tuner_library *t, const ConvPlan *v, int64_t i, Part *more, 
     if (i < PARTS_KEPT) return ERR_OK;
     TRY(form_type(&v->key.c, v->form, &pt));
     TRY(contraction_part(t, v, &pt, i, more));
-    TRY(part_choose(t, more, 0, &promise));
+    TRY(part_choose(t, &v->key.op, more, 0, &promise));
     return promise.found ? ERR_OK : none_found(t, v);
 }
 
-static void inputs_of(const tuner_conv2d_desc *d, const ConvPlan *v, const Part *part, const Scalars *s,
+/* Groups have biases of their own, which follow one another as their channels do; images have the same. */
+static int64_t bias_batch(const ConvDesc *c)
+{
+    const int64_t channels = conv_result(c) == CONV_INPUT ? c->size.c : c->size.k;
+    return c->size.groups > 1 ? channels / c->size.groups : 0;
+}
+
+static void inputs_of(const ConvCall *d, const ConvPlan *v, const Part *part, const Scalars *s,
                       LaunchInputs *in)
 {
-    void *const result = tensor_of(d, conv_result(&v->key.c));
-    *in = (LaunchInputs){.a = tensor_of(d, v->a),
-                         .b = tensor_of(d, v->b),
+    void *const result = d->tensor[conv_result(&v->key.c)];
+    *in = (LaunchInputs){.a = d->tensor[v->a],
+                         .b = d->tensor[v->b],
                          .c = result,
                          .d = result,
                          .alpha = part->zero ? s->zero
@@ -449,34 +371,30 @@ static void inputs_of(const tuner_conv2d_desc *d, const ConvPlan *v, const Part 
                          .offset_a = part->offset[LD_A],
                          .offset_b = part->offset[LD_B],
                          .offset_c = part->offset[LD_C],
-                         .offset_d = part->offset[LD_D]};
+                         .offset_d = part->offset[LD_D],
+                         .bias_batch = bias_batch(&d->c),
+                         .activation = d->f.number};
+    memcpy(in->fused, d->f.operand, sizeof in->fused);
 }
 
-/* ---- public ---- */
+/* ---- calls ---- */
 
-static Err plan_checked(tuner_library *t, const tuner_conv2d_desc *d, const char *call, ConvPlan *v)
-{
-    TRY(library_usable(t, call));
-    if (!d) FAIL(ERR_INPUT, "%s: the description is a null pointer", call);
-    return plan_of(t, d, v);
-}
-
-static Err conv2d(tuner_library *t, const tuner_conv2d_desc *d)
+static Err run(tuner_library *t, const ConvCall *d)
 {
     ConvPlan v;
     Part more;
     const Part *part;
     LaunchInputs in;
     Scalars s;
-    const Err planned = plan_checked(t, d, "tuner_conv2d", &v);
-    if (t && t->log.layer && (!planned || planned == (Err)TUNER_NO_SOLUTION)) log_conv(&t->log, &v.key.c);
+    const Err planned = plan_of(t, d, &v);
+    if (t->log.layer && (!planned || planned == (Err)TUNER_NO_SOLUTION)) log_conv(&t->log, &d->c);
     TRY(planned);
     for (int i = 0; i < CONV_TENSORS; i++)
-        if (!tensor_of(d, (ConvTensor)i))
-            FAIL(ERR_INPUT, "the %s is a null pointer", conv_tensor_name((ConvTensor)i));
+        if (!d->tensor[i]) FAIL(ERR_INPUT, "the %s is a null pointer", conv_tensor_name((ConvTensor)i));
+    TRY(epilogue_pointers(&d->f));
     if (!t->can_run)
         FAIL(ERR_NO_DEVICE, "%s is opened for %s, which this process cannot run", t->path, t->hw.arch.s);
-    scalars_of(d->compute_type, &s);
+    scalars_of(d->c.compute, &s);
     for (int64_t i = 0; i < v.n_parts; i++) {
         TRY(part_get(t, &v, i, &more, &part));
         inputs_of(d, &v, part, &s, &in);
@@ -485,19 +403,16 @@ static Err conv2d(tuner_library *t, const tuner_conv2d_desc *d)
     return ERR_OK;
 }
 
-tuner_status tuner_conv2d(tuner_library *t, const tuner_conv2d_desc *d) { return (tuner_status)conv2d(t, d); }
-
 /* Of several parts: the solution of the first, all launches, the largest workspace. */
-static Err select_conv(tuner_library *t, const tuner_conv2d_desc *d, tuner_selection *out)
+static Err describe(tuner_library *t, const ConvCall *d, tuner_selection *out)
 {
     ConvPlan v;
     Part more;
     const Part *part;
     LaunchInputs in;
     Scalars s;
-    TRY(plan_checked(t, d, "tuner_select_conv2d", &v));
-    if (!out) FAIL(ERR_INPUT, "tuner_select_conv2d: no place for the selection");
-    scalars_of(d->compute_type, &s);
+    TRY(plan_of(t, d, &v));
+    scalars_of(d->c.compute, &s);
     for (int64_t i = 0; i < v.n_parts; i++) {
         tuner_selection one;
         TRY(part_get(t, &v, i, &more, &part));
@@ -513,29 +428,97 @@ static Err select_conv(tuner_library *t, const tuner_conv2d_desc *d, tuner_selec
     return ERR_OK;
 }
 
-tuner_status tuner_select_conv2d(tuner_library *t, const tuner_conv2d_desc *d, tuner_selection *out)
-{
-    return (tuner_status)select_conv(t, d, out);
-}
-
-tuner_status tuner_launches_conv2d(tuner_library *t, const tuner_conv2d_desc *d, void *workspace,
-                                   void (*visit)(void *ctx, const tuner_launch *launch), void *ctx)
+static Err visit_all(tuner_library *t, const ConvCall *d, void *workspace,
+                     void (*visit)(void *ctx, const tuner_launch *launch), void *ctx)
 {
     ConvPlan v;
     Part more;
     const Part *part;
     LaunchInputs in;
     Scalars s;
-    Err e = plan_checked(t, d, "tuner_launches_conv2d", &v);
-    if (!e && !visit) e = err_set(ERR_INPUT, "tuner_launches_conv2d: no function to call");
-    if (e) return (tuner_status)e;
-    scalars_of(d->compute_type, &s);
-    for (int64_t i = 0; i < v.n_parts && !e; i++) {
-        e = part_get(t, &v, i, &more, &part);
-        if (e) break;
+    TRY(plan_of(t, d, &v));
+    scalars_of(d->c.compute, &s);
+    for (int64_t i = 0; i < v.n_parts; i++) {
+        TRY(part_get(t, &v, i, &more, &part));
         inputs_of(d, &v, part, &s, &in);
         in.workspace = workspace;
-        e = call_visit(t, &part->p, &part->chosen, &in, visit, ctx);
+        TRY(call_visit(t, &part->p, &part->chosen, &in, visit, ctx));
     }
-    return (tuner_status)e;
+    return ERR_OK;
+}
+
+/* ---- public ---- */
+
+static Err usable(tuner_library *t, const void *d, const char *call)
+{
+    TRY(library_usable(t, call));
+    if (!d) FAIL(ERR_INPUT, "%s: the description is a null pointer", call);
+    return ERR_OK;
+}
+
+static Err selectable(tuner_library *t, const void *d, const tuner_selection *out, const char *call)
+{
+    TRY(usable(t, d, call));
+    if (!out) FAIL(ERR_INPUT, "%s: no place for the selection", call);
+    return ERR_OK;
+}
+
+tuner_status tuner_conv2d(tuner_library *t, const tuner_conv2d_desc *d)
+{
+    ConvCall call;
+    Err e = usable(t, d, "tuner_conv2d");
+    if (!e) e = conv_call_2d(d, NULL, &call);
+    return (tuner_status)(e ? e : run(t, &call));
+}
+
+tuner_status tuner_conv2d_fused(tuner_library *t, const tuner_conv2d_desc *d, const tuner_epilogue *epilogue)
+{
+    ConvCall call;
+    Err e = usable(t, d, "tuner_conv2d_fused");
+    if (!e) e = conv_call_2d(d, epilogue, &call);
+    return (tuner_status)(e ? e : run(t, &call));
+}
+
+tuner_status tuner_conv3d(tuner_library *t, const tuner_conv3d_desc *d, const tuner_epilogue *epilogue)
+{
+    ConvCall call;
+    Err e = usable(t, d, "tuner_conv3d");
+    if (!e) e = conv_call_3d(d, epilogue, &call);
+    return (tuner_status)(e ? e : run(t, &call));
+}
+
+tuner_status tuner_select_conv2d(tuner_library *t, const tuner_conv2d_desc *d, tuner_selection *out)
+{
+    ConvCall call;
+    Err e = selectable(t, d, out, "tuner_select_conv2d");
+    if (!e) e = conv_call_2d(d, NULL, &call);
+    return (tuner_status)(e ? e : describe(t, &call, out));
+}
+
+tuner_status tuner_select_conv2d_fused(tuner_library *t, const tuner_conv2d_desc *d,
+                                       const tuner_epilogue *epilogue, tuner_selection *out)
+{
+    ConvCall call;
+    Err e = selectable(t, d, out, "tuner_select_conv2d_fused");
+    if (!e) e = conv_call_2d(d, epilogue, &call);
+    return (tuner_status)(e ? e : describe(t, &call, out));
+}
+
+tuner_status tuner_select_conv3d(tuner_library *t, const tuner_conv3d_desc *d, const tuner_epilogue *epilogue,
+                                 tuner_selection *out)
+{
+    ConvCall call;
+    Err e = selectable(t, d, out, "tuner_select_conv3d");
+    if (!e) e = conv_call_3d(d, epilogue, &call);
+    return (tuner_status)(e ? e : describe(t, &call, out));
+}
+
+tuner_status tuner_launches_conv2d(tuner_library *t, const tuner_conv2d_desc *d, void *workspace,
+                                   void (*visit)(void *ctx, const tuner_launch *launch), void *ctx)
+{
+    ConvCall call;
+    Err e = usable(t, d, "tuner_launches_conv2d");
+    if (!e && !visit) e = err_set(ERR_INPUT, "tuner_launches_conv2d: no function to call");
+    if (!e) e = conv_call_2d(d, NULL, &call);
+    return (tuner_status)(e ? e : visit_all(t, &call, workspace, visit, ctx));
 }

@@ -46,6 +46,15 @@ struct first_conv2d {
     int64_t solution_index;
     int32_t xf32, metric;
 };
+struct first_conv3d {
+    uint64_t size;
+    int32_t direction, layout[3], type[4];
+    int64_t sizes[9], stride[3], dilation[3], pad[6], out[3], groups;
+    const void *alpha, *beta;
+    void *tensor[3];
+    int64_t solution_index;
+    int32_t xf32, metric;
+};
 struct first_options {
     const char *arch;
     int64_t n_cu;
@@ -79,6 +88,9 @@ static void layout_of_first_release(void **state)
     assert_int_equal(offsetof(tuner_conv2d_desc, groups), offsetof(struct first_conv2d, groups));
     assert_int_equal(offsetof(tuner_conv2d_desc, input), offsetof(struct first_conv2d, tensor));
     assert_int_equal(offsetof(tuner_conv2d_desc, metric), offsetof(struct first_conv2d, metric));
+    assert_true(sizeof(tuner_conv3d_desc) >= sizeof(struct first_conv3d));
+    assert_int_equal(offsetof(tuner_conv3d_desc, groups), offsetof(struct first_conv3d, groups));
+    assert_int_equal(offsetof(tuner_conv3d_desc, metric), offsetof(struct first_conv3d, metric));
     assert_true(sizeof(tuner_epilogue) >= sizeof(struct first_epilogue));
     assert_int_equal(offsetof(tuner_epilogue, size), 0);
     assert_int_equal(offsetof(tuner_epilogue, bias_stride), offsetof(struct first_epilogue, bias_stride));
