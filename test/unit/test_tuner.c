@@ -1,5 +1,4 @@
-/* libtuner end to end with kernels compiled here: a plain one, one of GlobalSplitU parts that add into D in
- * order after a beta kernel, one with a workspace and a post kernel. Results are checked element by element;
+/* libtuner end to end with kernels compiled here (tuner_library.h). Results are checked element by element;
  * so are the file search, errors, the log and calls from several threads. */
 #include "test/support.h"
 

@@ -1,5 +1,5 @@
-/* Convolutions by libtuner with a library of GEMM kernels: descriptions of two and three dimensions, epilogues, the
- * cache of plans, errors. */
+/* Convolutions by libtuner with a library of GEMM kernels: descriptions of two and three dimensions,
+ * epilogues, the cache of plans, errors. */
 #include "client/runtime/tuner.h"
 #include "test/unit/tuner_library.h"
 

@@ -1,5 +1,5 @@
-/* A library of three kernels, compiled here, for tests of libtuner: a plain one, one of GlobalSplitU parts that add
- * into D in order after a beta kernel, one with a workspace and a post kernel. */
+/* A library of three kernels, compiled here, for tests of libtuner: a plain one, one of GlobalSplitU parts
+ * that add into D in order after a beta kernel, one with a workspace and a post kernel. */
 #ifndef TEST_UNIT_TUNER_LIBRARY_H
 #define TEST_UNIT_TUNER_LIBRARY_H
 
