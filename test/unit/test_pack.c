@@ -4,6 +4,7 @@
 
 #include "client/runtime/launch.h"
 #include "kernel/helper.h"
+#include "problem/conv.h"
 #include "problem/datatype.h"
 #include "space/wgmma.h"
 
@@ -227,10 +228,122 @@ static void helpers(void **state)
     arena_fini(&arena);
 }
 
+/* ---- convolutions ---- */
+
+/* A forward convolution of f16, NHWC, 3 rows and columns of padding with 7 taps, else 1 with 3. */
+static void conv_of(int64_t c, int64_t taps, int64_t stride, int64_t groups, int64_t size, IndexSizes *x,
+                    Contraction *p)
+{
+    ConvDesc d;
+    ProblemType pt;
+    ConvPart part;
+    conv_desc_init(&d);
+    conv_desc_types(&d, TYPE_H);
+    conv_desc_formats(&d, true);
+    ConvSize *s = &d.size;
+    s->n = 2, s->c = c, s->k = groups > 1 ? c : 64, s->groups = groups;
+    for (int i = 0; i < 2; i++) {
+        s->in[i] = size, s->filter[i] = taps, s->stride[i] = stride;
+        s->pad[i] = s->pad_end[i] = taps / 2;
+    }
+    assert_ok(conv_problem_type(&d, &pt));
+    assert_ok(conv_part(&pt, s, 0, &part));
+    part.size.extra = &part.extra;
+    assert_ok(index_sizes_of(&pt, &part.size, x));
+    contraction_gemm(p, false, false, 1, 1, 1, 1);
+    contraction_types(p, TYPE_H, TYPE_H, TYPE_H, TYPE_H, TYPE_S);
+    p->dims = x;
+    p->m = index_group_size(x, INDICES_M), p->n = index_group_size(x, INDICES_N);
+    p->k = index_group_size(x, INDICES_K), p->batch = index_group_size(x, INDICES_BATCH);
+}
+
+static LibSolution window_solution(int32_t pack, int32_t pack_batch)
+{
+    static const TensorMapSpec all[] = {{.tensor = 1, .box = {64, 64}},
+                                        {.tensor = 0, .box = {64, 64}},
+                                        {.tensor = 2, .box = {64, 64}},
+                                        {.tensor = 3, .box = {64, 64}}};
+    LibSolution s = solution(pack);
+    s.map.depth_u = 64, s.map.macro_tile[0] = s.map.macro_tile[1] = 64;
+    s.map.n_tensor_maps = 4, s.map.tensor_map = all, s.map.pack_batch_dims = pack_batch;
+    return s;
+}
+
+/* 7x7, stride 2, 3 channels: two rows of a pixel, and lines of 7 pixels of 8 elements. */
+static void lines_of_pixels(void **state)
+{
+    (void)state;
+    IndexSizes x;
+    Contraction p;
+    Encoder e = {.n = 0};
+    const TensorMapEncoder maps = {encode, &e};
+    static const unsigned char one[16] = {0, 0, 0x80, 0x3f};
+    LaunchList list;
+    const LibSolution s = window_solution(PACK_A | PACK_B, 1);
+    conv_of(3, 7, 2, 1, 20, &x, &p);
+    assert_true(tensor_maps_fit(&s, &p));
+    const LaunchInputs in = {.a = (void *)0x10002,
+                             .b = (void *)0x20006,
+                             .d = (void *)0x40000,
+                             .workspace = (void *)0x50000,
+                             .alpha = one,
+                             .beta = one,
+                             .maps = &maps};
+    assert_ok(launch_build(&p, &s, &in, &(LaunchHardware){.n_cu = 132}, &list));
+    assert_int_equal(list.n, 2);
+    assert_string_equal(list.call[0].symbol, "PackWindow_2");
+    /* 13 double rows of 25 pixels of 2 images, then 64 x 4 x 56 elements of the filter */
+    assert_int_equal(list.call[0].num_work_groups[0], 2 * 13 + 64 * 4 * 56 / 256);
+    const TensorMap *filter = &e.seen[0], *pixels = &e.seen[1];
+    assert_true(pixels->pixels && pixels->address == 0x50000 && pixels->size[0] == 56);
+    assert_true(pixels->size[1] == 10 && pixels->size[2] == 13 && pixels->size[3] == 2);
+    assert_true(pixels->stride[0] == 32 && pixels->stride[1] == 400 && pixels->stride[2] == 13 * 400);
+    assert_true(filter->size[0] == 56 && filter->size[1] == 1 && filter->size[2] == 4);
+    assert_int_equal(filter->stride[1], 112);
+    assert_true(launch_workspace_bytes(&p, &s, NULL) >= 2 * 13 * 400 + 64 * 4 * 112);
+    e.n = 0; /* K is 0: nothing is copied */
+    p.alpha = SCALAR_ZERO, p.k = 0;
+    assert_ok(launch_build(&p, &s, &in, &(LaunchHardware){.n_cu = 132}, &list));
+    assert_int_equal(list.n, 1);
+}
+
+/* 32 groups of 4 channels are 2 of 64; 3 groups of 3 cannot be read. */
+static void blocks_of_groups(void **state)
+{
+    (void)state;
+    IndexSizes x;
+    Contraction p;
+    Encoder e = {.n = 0};
+    const TensorMapEncoder maps = {encode, &e};
+    static const unsigned char one[16] = {0, 0, 0x80, 0x3f};
+    LaunchList list;
+    const LibSolution s = window_solution(PACK_B, 0), plain = window_solution(0, 0);
+    conv_of(128, 3, 1, 32, 10, &x, &p);
+    assert_false(tensor_maps_fit(&plain, &p)); /* a chunk of channels would have those of other groups */
+    assert_true(tensor_maps_fit(&s, &p));
+    const LaunchInputs in = {.a = (void *)0x10000,
+                             .b = (void *)0x20006,
+                             .d = (void *)0x40000,
+                             .workspace = (void *)0x50000,
+                             .alpha = one,
+                             .beta = one,
+                             .maps = &maps};
+    assert_ok(launch_build(&p, &s, &in, &(LaunchHardware){.n_cu = 132}, &list));
+    assert_int_equal(list.n, 2);
+    assert_int_equal(list.call[0].num_work_groups[0], 128 * 9 * 64 / 256);
+    assert_true(e.seen[0].address == 0x50000 && e.seen[0].size[0] == 64 && e.seen[0].size[3] == 128);
+    assert_true(e.seen[1].address == 0x10000 && e.seen[1].size[0] == 128);
+    assert_true(e.seen[3].size[0] == 64 && e.seen[3].size[2] == 2 && e.seen[3].stride[1] == 128);
+    conv_of(9, 3, 1, 3, 10, &x, &p);
+    assert_false(tensor_maps_fit(&s, &p));
+    assert_int_equal(launch_build(&p, &s, &in, &(LaunchHardware){.n_cu = 132}, &list), ERR_INPUT);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(names),        cmocka_unit_test(transposed),
-                                       cmocka_unit_test(aligned),      cmocka_unit_test(nothing_to_add),
-                                       cmocka_unit_test(behind_parts), cmocka_unit_test(helpers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(names),           cmocka_unit_test(transposed),
+                                       cmocka_unit_test(aligned),         cmocka_unit_test(nothing_to_add),
+                                       cmocka_unit_test(behind_parts),    cmocka_unit_test(helpers),
+                                       cmocka_unit_test(lines_of_pixels), cmocka_unit_test(blocks_of_groups)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
