@@ -30,7 +30,8 @@ typedef struct {
     /* of the convolution that is at work */
     const ConvDesc *conv;
     ConvSide side;
-    tuner_conv2d_desc call; /* ours, without tensors */
+    tuner_conv2d_desc call;    /* ours, without tensors */
+    tuner_conv3d_desc call_3d; /* the same of three dimensions */
     void *host[CONV_TENSORS];
     DeviceMem pool;
     uint64_t at[CONV_TENSORS], stride; /* tensors within a set, bytes of a set */

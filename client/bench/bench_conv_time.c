@@ -25,10 +25,12 @@ static Err prepare(void *ctx, int64_t n, bool replay)
 static Err our_launch(ConvBench *b, const uint64_t address[CONV_TENSORS])
 {
     tuner_conv2d_desc *d = &b->call;
-    d->input = (void *)(uintptr_t)address[CONV_INPUT];
-    d->filter = (void *)(uintptr_t)address[CONV_FILTER];
-    d->output = (void *)(uintptr_t)address[CONV_OUTPUT];
-    const tuner_status status = tuner_conv2d(b->lib, d);
+    tuner_conv3d_desc *of_3d = &b->call_3d;
+    d->input = of_3d->input = (void *)(uintptr_t)address[CONV_INPUT];
+    d->filter = of_3d->filter = (void *)(uintptr_t)address[CONV_FILTER];
+    d->output = of_3d->output = (void *)(uintptr_t)address[CONV_OUTPUT];
+    const tuner_status status =
+        b->conv->n_spatial == 3 ? tuner_conv3d(b->lib, of_3d, NULL) : tuner_conv2d(b->lib, d);
     return status ? err_set((Err)status, "%s", tuner_error_message()) : ERR_OK;
 }
 
@@ -223,21 +225,57 @@ static int32_t layout_of(const ConvDesc *c, ConvTensor t)
 {
     static const char *const letters[] = {"NC", "NH", "CN", "CH"}; /* TUNER_NCHW .. */
     char first[3] = {c->format[t][0], c->format[t][1], 0};
-    for (int i = 0; i < 2 && t == CONV_FILTER; i++) {
-        static const char of_filter[] = "KYX", of_image[] = "NHW";
-        const char *at = strchr(of_filter, first[i]);
-        if (at) first[i] = of_image[at - of_filter];
+    for (int i = 0; i < 2; i++) { /* a filter's letters; planes stand where rows do in two dimensions */
+        static const char here[] = "KZYXD", of_image[] = "NHHWH";
+        const char *at = strchr(here, first[i]);
+        if (at) first[i] = of_image[at - here];
     }
     for (int32_t i = 0; i < 4; i++)
         if (!strcmp(letters[i], first)) return i;
     return 0;
 }
 
-/* The call of libtuner. ERR_INPUT: it has no convolutions of that many dimensions. */
-static Err call_of(const ConvDesc *c, tuner_conv2d_desc *out)
+/* The calls of libtuner, of which one has the convolution's number of dimensions. */
+static void call_of_3d(const ConvDesc *c, tuner_conv3d_desc *out)
 {
     const ConvSize *s = &c->size;
-    if (c->n_spatial != 2) FAIL(ERR_INPUT, "tuner_conv2d has two spatial dimensions, not %d", c->n_spatial);
+    *out = (tuner_conv3d_desc){.size = sizeof *out,
+                               .direction = c->op - OP_CONV_FORWARD,
+                               .input_layout = layout_of(c, CONV_INPUT),
+                               .filter_layout = layout_of(c, CONV_FILTER),
+                               .output_layout = layout_of(c, CONV_OUTPUT),
+                               .input_type = c->type[CONV_INPUT],
+                               .filter_type = c->type[CONV_FILTER],
+                               .output_type = c->type[CONV_OUTPUT],
+                               .compute_type = c->compute,
+                               .xf32 = c->xf32,
+                               .n = s->n,
+                               .c = s->c,
+                               .d = s->in[2],
+                               .h = s->in[1],
+                               .w = s->in[0],
+                               .k = s->k,
+                               .z = s->filter[2],
+                               .y = s->filter[1],
+                               .x = s->filter[0],
+                               .stride_d = s->stride[2],
+                               .stride_h = s->stride[1],
+                               .stride_w = s->stride[0],
+                               .dilation_d = s->dilation[2],
+                               .dilation_h = s->dilation[1],
+                               .dilation_w = s->dilation[0],
+                               .pad_d = s->pad[2],
+                               .pad_h = s->pad[1],
+                               .pad_w = s->pad[0],
+                               .pad_d_end = s->pad_end[2],
+                               .pad_h_end = s->pad_end[1],
+                               .pad_w_end = s->pad_end[0],
+                               .groups = s->groups};
+}
+
+static void call_of(const ConvDesc *c, tuner_conv2d_desc *out)
+{
+    const ConvSize *s = &c->size;
     *out = (tuner_conv2d_desc){.size = sizeof *out,
                                .direction = c->op - OP_CONV_FORWARD,
                                .input_layout = layout_of(c, CONV_INPUT),
@@ -264,14 +302,16 @@ static Err call_of(const ConvDesc *c, tuner_conv2d_desc *out)
                                .pad_h_end = s->pad_end[1],
                                .pad_w_end = s->pad_end[0],
                                .groups = s->groups};
-    return ERR_OK;
 }
 
 static Err our_solution(ConvBench *b, ConvTimes *out)
 {
     tuner_selection s;
-    TRY(call_of(b->conv, &b->call));
-    const tuner_status status = tuner_select_conv2d(b->lib, &b->call, &s);
+    const bool is_3d = b->conv->n_spatial == 3;
+    call_of(b->conv, &b->call);
+    call_of_3d(b->conv, &b->call_3d);
+    const tuner_status status = is_3d ? tuner_select_conv3d(b->lib, &b->call_3d, NULL, &s)
+                                      : tuner_select_conv2d(b->lib, &b->call, &s);
     if (status)
         return err_set(status == TUNER_NO_SOLUTION ? ERR_INPUT : (Err)status, "%s", tuner_error_message());
     snprintf(out->algorithm, sizeof out->algorithm, "%.200s (%s)", s.kernel, s.why);
