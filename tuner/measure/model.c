@@ -181,7 +181,8 @@ Err model_kernel(const Solution *s, const Target *t, ModelKernel *out)
     out->bytes_d = type_bytes((DataType)pt->DestDataType);
     out->bytes_sum = type_bytes((DataType)pt->ComputeDataType);
     out->use_c = pt->UseBeta;
-    if (target_family(t)->is_gpu) {
+    /* of windows the copies are small: of tensors whose elements are each of many rows of A or B */
+    if (target_family(t)->is_gpu && problem_is_gemm(pt)) {
         out->pack_a = (s->PackOperands & PACK_A) != 0;
         out->pack_b = (s->PackOperands & PACK_B) != 0;
     }
