@@ -2,6 +2,7 @@
  * refuses it; maps of another solution give the other solution's kernel. */
 #include <ctype.h>
 
+#include "base/hash.h"
 #include "test/support.h"
 
 #include "kernel/kernel.h"
