@@ -33,18 +33,37 @@ static bool check_to_local(Derive *d, int t)
 
 /* DirectToVgpr: the rest of its rules is Tensile's (derive_direct.c). The fragments of a chunk of K, and of
  * each that is loaded ahead, are in registers as a whole. */
+/* FractionalLoad: do some loads of the operand lie outside of its tile? (gpu_check_loads) */
+static bool is_fractional(const Derive *d, int t)
+{
+    const Solution *s = d->s;
+    const int32_t tile = AB(s, MacroTile, t), tlu = d->f->tlu[t];
+    const int32_t waves = AB(s, WaveSeparateGlobalRead, t) ? s->NumThreads / s->WavefrontSize : 1;
+    const int32_t along = AB(s, NumLoadsCoalesced, t) * AB(s, LSC, t);
+    const int32_t across = AB(s, NumLoadsPerpendicular, t) * AB(s, LSP, t) * waves;
+    return s->FractionalLoad && (along != (tlu ? tile : s->DepthU) || across != (tlu ? s->DepthU : tile) ||
+                                 AB(s, LVC, t) * AB(s, LSP, t) != s->NumThreads / waves);
+}
+
 static bool check_to_registers(Derive *d, int t)
 {
     const Solution *s = d->s;
     const int32_t id = t ? PARAM_DirectToVgprB : PARAM_DirectToVgprA, sets = s->PrefetchGlobalRead + 1;
     if (!AB(s, DirectToVgpr, t) || !s->EnableMatrixInstruction) return true;
     if (d->f->contraction || s->PackBatchDims) REJECT(d, AMD_DTV, id);
+    if (!AB(s, DirectToVgpr, 1 - t) && is_fractional(d, 1 - t)) REJECT(d, AMD_DTV, id);
     const int64_t lsu = s->LocalSplitU > 1 ? s->LocalSplitU : 1;
-    const int64_t lane = (int64_t)s->MIWaveTile.v[t] * s->DepthU / lsu * s->MIInputPerThread / s->MatrixInstK;
+    const int64_t along_k = (int64_t)s->DepthU / lsu * s->MIInputPerThread / s->MatrixInstK;
+    const int64_t lane = s->MIWaveTile.v[t] * along_k;
     const int64_t n = lane * d->f->bpe / 4 * sets; /* elements of a chunk */
     const int64_t sum = d->f->compute_bpe < 4 ? 1 : d->f->compute_bpe / 4;
     const int64_t sums = s->NumElementsPerThread * sum;
-    if (n + sums > d->f->target->n_vector_regs) REJECT(d, AMD_DTV_REGISTERS, id, n, sets, n + sums);
+    /* Sums that fill the accumulation registers leave the other half to fragments, loads and addresses: of
+     * rocBLAS's logic for gfx942 kernels of 256x256x64 with 64 registers of fragments spill 20 to 40. */
+    enum { SUMS_FILL = 240, BESIDE_SUMS = 48 };
+    const bool crowded = sums >= SUMS_FILL && n > BESIDE_SUMS;
+    if (crowded || n + sums > d->f->target->n_vector_regs)
+        REJECT(d, AMD_DTV_REGISTERS, id, n, sets, n + sums);
     return true;
 }
 

@@ -317,6 +317,7 @@ bool matrix_fits_half(const GpuPlan *p)
     if (!(p->target->matrix & AMDGCN_ONE_FILE)) return false;
     if (m.in->m > 16) return false; /* accumulators of 16 registers fragment the register file */
     const int n = p->n_acc * gpu_type_bytes(&p->acc) / 4 + vector_registers(&m);
+    if (gpu_any_in_registers(p) && n > HALF / 2) return false; /* fragments of a chunk are live at once */
     /* Where two waves do not fit anyhow there is nothing to save registers for. Sums of doubles, however,
      * LLVM moves between both halves in the loop (LLVM 19: 425 instructions, not 182). */
     if (n > HALF && gpu_type_bytes(&p->acc) <= 4 && !local_memory_for_two(p)) return false;
