@@ -8,7 +8,7 @@
 #include "problem/model.h"
 
 /* SAMPLES of the errors; NORMALS: of the table that they are drawn from. */
-enum { SAMPLES = 32, NORMALS = 4096 };
+enum { SAMPLES = 32, NORMALS = 4096, PART = NORMALS / SAMPLES };
 /* Shares of the variance of an error: of a family, of a kernel, of a pair of kernel and size. */
 static const double OF_FAMILY = 0.45, OF_KERNEL = 0.35, OF_PAIR = 0.2;
 /* What is left of a gain in the tails for each pair that a batch has of the size. */
@@ -43,11 +43,19 @@ typedef struct {
     double seconds; /* of measuring the batch */
 } Choosing;
 
-static double normal_of(const Choosing *c, uint64_t a, uint64_t b)
+static uint64_t mixed(uint64_t x)
 {
-    uint64_t z = (a ^ (b * 0x9e3779b97f4a7c15u)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 29)) * 0x94d049bb133111ebu;
-    return c->normal[(z ^ (z >> 32)) % NORMALS];
+    x = (x ^ (x >> 32)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 29)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 32);
+}
+
+/* The error of `of` in a sample. The samples of one error are a Latin hypercube: each lies in another of
+ * SAMPLES parts of equal probability, in an order of its own, so that few samples have the right mean. */
+static double normal_of(const Choosing *c, uint64_t of, uint64_t sample)
+{
+    const uint64_t h = mixed(of), part = ((sample * (h | 1) ^ h >> 8) * (h >> 16 | 1) ^ h >> 24) % SAMPLES;
+    return c->normal[part * PART + mixed(h + sample) % PART];
 }
 
 /* Quantiles of the normal distribution, by bisection of erfc. */
@@ -72,8 +80,8 @@ static double time_at(const Choosing *c, uint32_t k, size_t z, uint64_t sample)
     const GainTable *t = c->t;
     const size_t at = k * t->n_sizes + z;
     const double error = sqrt(OF_FAMILY) * normal_of(c, t->family[k], sample) +
-                         sqrt(OF_KERNEL) * normal_of(c, t->kernel[k], sample + SAMPLES) +
-                         sqrt(OF_PAIR) * normal_of(c, t->kernel[k] ^ (z + 1) << 40, sample + 2 * SAMPLES);
+                         sqrt(OF_KERNEL) * normal_of(c, ~t->kernel[k], sample) +
+                         sqrt(OF_PAIR) * normal_of(c, t->kernel[k] + (z + 1) * 0x9e3779b97f4a7c15u, sample);
     return (double)t->mean[at] + (double)t->sd[at] * error;
 }
 
