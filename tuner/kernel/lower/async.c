@@ -98,10 +98,12 @@ static const Effect *effect_of(Run *r, const Stmt *f)
     return &r->of[r->n_of++];
 }
 
-/* Functions that steer are followed. Of a stage's address others make one of the same stage. */
+/* Functions that steer are followed. Of a stage's address others make one of the same stage; "@shared" does
+ * so, and reads nothing. */
 static bool call(Trace *t, const Value *v, Thing *is)
 {
     Run *r = run_of(t);
+    const bool is_address = !strcmp(v->name, "@shared");
     const Stmt *f = trace_function(t, v->name);
     const Effect *x = f ? effect_of(r, f) : NULL;
     *is = nothing;
@@ -112,7 +114,7 @@ static bool call(Trace *t, const Value *v, Thing *is)
     for (int i = 0; i < v->n; i++) {
         const Thing a = trace_value(t, v->list[i]);
         if (a.kind != THING_STAGE) continue;
-        if (!x || x->reads >> i & 1) stage_read(r, stage_of(r, a));
+        if (x ? x->reads >> i & 1 : !is_address) stage_read(r, stage_of(r, a));
         if (x && x->fills >> i & 1) stage_fill(r, stage_of(r, a));
         if (is->kind == THING_NONE) *is = a;
     }
