@@ -99,7 +99,8 @@ static Err type_add(Gather *x, TypeModel *t, const Group *g)
         size_t row = size_at(t, &g->size[z]);
         if (row == m->n_sizes) {
             t->of[m->n_sizes] = &g->size[z];
-            m->size[m->n_sizes++] = own.size[z];
+            /* own.size[z] is read from the store's key as M, N, batch and K, as products alone have them */
+            m->size[m->n_sizes++] = model_size(t->pt, &g->size[z], false);
         }
         t->held_out[row] = z + g->n_held_out >= g->n_sizes;
         for (size_t k = 0; k < own.n_kernels; k++) {
