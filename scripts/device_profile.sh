@@ -1,9 +1,10 @@
 #!/bin/sh
 # device_profile.sh OUT LIBRARY [M,N,K...]: the profiler's picture of the kernel that LIBRARY (half precision, NN) chooses for a size,
 # beside that of the fastest kernel of cuBLAS: time, share of the tensor pipe's cycles, bytes of the last-level cache and of DRAM,
-# active warps, and the three reasons for which warps waited most. ncu leaves the clocks alone. Needs ncu with access to counters.
-# Writes OUT/profile.csv (a row of each kernel that ncu saw) and prints OUT/profile.txt. Without sizes:
-# 1024^3, 4096^3, 8192^3, 128x4096x4096 and 512x512x16384.
+# active warps, and the three reasons for which warps waited most. Kernels of cuBLAS that add parts of K are left out, so that its calls may
+# take longer than the time that is printed. ncu leaves the clocks alone. Needs ncu with access to counters.
+# Writes OUT/profile.csv (a row of each kernel that ncu saw) and OUT/profile.txt, which it prints. Without sizes: 1024^3, 4096^3, 8192^3,
+# 128x4096x4096 and 512x512x16384. Exit code 1: a size has no kernel that ncu saw.
 # Environment: BENCH (build/bin/tuner-bench), NCU, LIMIT (seconds of a size, 60), CHIP (gh100: whose metrics are asked for).
 set -e
 [ $# -ge 2 ] || { echo "usage: device_profile.sh OUT LIBRARY [M,N,K...]" >&2; exit 2; }
@@ -11,6 +12,14 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 out=$1 library=$2
 shift 2
 [ $# -gt 0 ] || set -- 1024,1024,1024 4096,4096,4096 8192,8192,8192 128,4096,4096 512,512,16384
+for size in "$@"; do
+  case $size in
+    *[!0-9,]* | *,*,*,* | ,* | *, | *,,*) ok=;;
+    *,*,*) ok=1;;
+    *) ok=;;
+  esac
+  [ -n "$ok" ] || { echo "device_profile.sh: the size is '$size', expected M,N,K" >&2; exit 2; }
+done
 bin=$root/build/bin; [ -d "$bin" ] || bin=${root%/share/tuner}/bin # installed
 bench=${BENCH:-$bin/tuner-bench}
 PATH=$PATH:/usr/local/cuda/bin
@@ -36,7 +45,7 @@ for size in "$@"; do
     "$bench" --compare "$library" "$library" --peer cublas -i 6 "$out/size.yaml" >"$out/ncu.txt" 2>&1 || tail -2 "$out/ncu.txt"
   sed -n '/^"ID"/,$p' "$out/ncu.txt" | grep '^"' | sed "s/^/\"$size\",/" >>"$out/profile.csv" || true
 done
-python3 - "$out/profile.csv" <<'PYTHON' | tee "$out/profile.txt"
+python3 - "$out/profile.csv" <<'PYTHON' >"$out/profile.txt"
 import csv, sys
 
 def value(text):
@@ -56,7 +65,6 @@ for row in rows:
         name = cell["Kernel Name"]
         time = value(cell["gpu__time_duration.sum"]) or 0
         key = (row[0], "tuner" if name.startswith("Cijk") else "cuBLAS")
-        # the kernel that adds parts of K is not the product; where there is one, the time is not all of the call's
         if time > 0 and "splitKreduce" not in name and (key not in best or time < best[key][0]):
             best[key] = (time, name, cell)
 for (size, side), (time, name, cell) in best.items():
@@ -73,3 +81,7 @@ for (size, side), (time, name, cell) in best.items():
     print(text)
     print("    " + name[:200])
 PYTHON
+cat "$out/profile.txt"
+for size in "$@"; do
+  grep -q "^$size " "$out/profile.txt" || { echo "device_profile.sh: ncu saw no kernel of $size (the end of its last output: $(tail -1 "$out/ncu.txt"))" >&2; exit 1; }
+done
