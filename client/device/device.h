@@ -185,7 +185,5 @@ Err device_absent(Str name);
 void devices_each(void (*fn)(void *ctx, const AnswerRecord *r), void *ctx);
 /* Does a file of this name hold code for that kind? By its suffix. */
 bool device_takes_file(const DeviceApi *api, Str path);
-/* Appends "power cap, hw slowdown"; nothing for 0. */
-void device_throttle_text(uint32_t throttle, Buf *out);
 
 #endif

@@ -68,16 +68,3 @@ bool device_takes_file(const DeviceApi *api, Str path)
         if (str_ends(path, *suffix)) return true;
     return false;
 }
-
-void device_throttle_text(uint32_t throttle, Buf *out)
-{
-    static const char *const names[] = {"idle",        "clock setting", "power cap",
-                                        "hw slowdown", "sync boost",    "sw thermal",
-                                        "hw thermal",  "power brake",   "display clock"};
-    bool more = false;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (!(throttle >> i & 1)) continue;
-        buf_printf(out, "%s%s", more ? ", " : "", names[i]);
-        more = true;
-    }
-}

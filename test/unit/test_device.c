@@ -162,11 +162,6 @@ static void test_graph(void **state)
     api->event_free(d, stop);
     api->module_unload(d, m);
     api->close(d);
-    Buf b;
-    buf_init(&b);
-    device_throttle_text(THROTTLE_POWER_CAP | THROTTLE_DISPLAY_CLOCK, &b);
-    assert_string_equal(buf_cstr(&b), "power cap, display clock");
-    buf_fini(&b);
 }
 
 static void put(Arena *a, const char *root, const char *path, const char *text)

@@ -207,38 +207,6 @@ static void test_compare_paired_drift(void **state)
     assert_int_equal(c.verdict, STATS_TIE); /* unpaired cannot: the reason why pairs exist */
 }
 
-static void test_stop_rule(void **state)
-{
-    (void)state;
-    Rng r = {31};
-    double x[4000];
-    StopRule rule = {.relative_width = 0.01, .level = 0.95, .min_n = 10, .max_n = 4000};
-    Summary s;
-    int held = 0, precise = 0;
-    for (int t = 0; t < 300; t++) {
-        size_t n = 0;
-        StopReason why = STOP_NOT_YET;
-        while (why == STOP_NOT_YET) {
-            for (int i = 0; i < 10; i++) x[n++] = draw(&r, D_NORMAL);
-            why = stats_stop(&rule, x, n, 0, &s);
-        }
-        precise += why == STOP_PRECISE;
-        held += s.lo <= 100 && 100 <= s.hi;
-        assert_true(s.hi - s.lo <= 0.01 * s.median + 1e-9);
-    }
-    assert_int_equal(precise, 300);
-    assert_true(held > 300 * 0.85); /* repeated tests reduce the coverage */
-    rule.relative_width = 1e-9;
-    rule.max_n = 20;
-    assert_int_equal(stats_stop(&rule, x, 20, 0, &s), STOP_MAX_SAMPLES);
-    rule.max_n = 0;
-    rule.budget_ns = 100;
-    assert_int_equal(stats_stop(&rule, x, 20, 99, &s), STOP_NOT_YET);
-    assert_int_equal(stats_stop(&rule, x, 20, 100, &s), STOP_BUDGET);
-    rule.relative_width = 1;
-    assert_int_equal(stats_stop(&rule, x, 5, 0, &s), STOP_NOT_YET); /* below min_n */
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,7 +214,7 @@ int main(void)
         cmocka_unit_test(test_outliers_counted),    cmocka_unit_test(test_binomial),
         cmocka_unit_test(test_compare_error_rates), cmocka_unit_test(test_compare_finds_difference),
         cmocka_unit_test(test_compare_edges),       cmocka_unit_test(test_compare_paired_drift),
-        cmocka_unit_test(test_stop_rule),
+
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

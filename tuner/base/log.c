@@ -67,12 +67,6 @@ void verbose(const char *fmt, ...)
     if (logger.level >= LOG_VERBOSE) SAY(NULL);
 }
 
-_Noreturn void die(Err code, const char *fmt, ...)
-{
-    SAY("");
-    exit(code);
-}
-
 _Noreturn void bug_(const char *file, int line, const char *fmt, ...)
 {
     fprintf(stderr, "%s: internal error at %s:%d: ", logger.program, file, line);

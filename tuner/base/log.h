@@ -24,7 +24,6 @@ void warning(const char *fmt, ...) PRINTF_LIKE(1, 2);
 /* At LOG_NORMAL and above, to stderr, no prefix. */
 void notice(const char *fmt, ...) PRINTF_LIKE(1, 2);
 void verbose(const char *fmt, ...) PRINTF_LIKE(1, 2);
-_Noreturn void die(Err code, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* Our own fault: prints and aborts. */
 #define BUG(...) bug_(__FILE__, __LINE__, __VA_ARGS__)
 _Noreturn void bug_(const char *file, int line, const char *fmt, ...) PRINTF_LIKE(3, 4);

@@ -51,14 +51,6 @@ void pool_choices(const Pool *p, int64_t permutation, uint32_t *choice)
     }
 }
 
-int64_t pool_permutation(const Pool *p, const uint32_t *choice)
-{
-    int64_t permutation = 0;
-    for (size_t d = p->space->dim.n; d-- > 0;)
-        permutation = permutation * (int64_t)p->space->dim.v[d].choice.n + choice[d];
-    return permutation;
-}
-
 /* How far along the list of a dimension a step goes. */
 static size_t reach(const Dimension *d)
 {

@@ -37,9 +37,8 @@ void pool_fini(Pool *p);
 bool pool_is_whole(const Pool *p);
 /* Derives a permutation; false when it is not valid. */
 bool pool_get(const Pool *p, int64_t permutation, Solution *out, Hash128 *hash);
-/* The choice of each dimension at a permutation, and back. */
+/* The choice of each dimension at a permutation. */
 void pool_choices(const Pool *p, int64_t permutation, uint32_t *choice);
-int64_t pool_permutation(const Pool *p, const uint32_t *choice);
 /* Permutations that differ in one dimension: the two next values of long lists of numbers on either side, all
  * values of short lists, at most POOL_STEPS of groups and names. They may be invalid or duplicates. */
 enum { POOL_STEPS = 16 };

@@ -236,13 +236,3 @@ const char *stats_verdict_name(StatsVerdict v)
     static const char *const name[] = {"tie", "faster", "slower", "unknown"};
     return name[v];
 }
-
-StopReason stats_stop(const StopRule *rule, double *x, size_t n, uint64_t spent_ns, Summary *out)
-{
-    stats_summary(x, n, rule->level, out);
-    if (n >= rule->min_n && out->level >= rule->level && stats_relative_width(out) <= rule->relative_width)
-        return STOP_PRECISE;
-    if (rule->max_n && n >= rule->max_n) return STOP_MAX_SAMPLES;
-    if (rule->budget_ns && spent_ns >= rule->budget_ns) return STOP_BUDGET;
-    return STOP_NOT_YET;
-}

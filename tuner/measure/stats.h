@@ -51,19 +51,6 @@ Err stats_compare_paired(const double *a, const double *b, size_t n, double leve
 /* "faster", "slower", "tie", "unknown". */
 const char *stats_verdict_name(StatsVerdict v);
 
-/* Measure until the interval is narrow enough, or the budget is spent. */
-typedef struct {
-    double relative_width; /* of the interval over the median; 0.01 */
-    double level;          /* 0.95 */
-    size_t min_n, max_n;   /* max_n 0: none */
-    uint64_t budget_ns;    /* 0: none */
-} StopRule;
-
-typedef enum { STOP_NOT_YET, STOP_PRECISE, STOP_MAX_SAMPLES, STOP_BUDGET } StopReason;
-
-/* x: the samples so far (sorted in place); spent_ns: the time that they took. */
-StopReason stats_stop(const StopRule *rule, double *x, size_t n, uint64_t spent_ns, Summary *out);
-
 /* P(X <= k) for X binomial(n, 1/2). */
 double stats_binomial_half(size_t n, size_t k);
 
