@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "client/bench/bench_conv.h"
+#include "client/runtime/conv_members.h"
 #include "client/worker/conv_reference.h"
 #include "client/worker/number.h"
 
@@ -273,43 +274,20 @@ static void call_of_3d(const ConvDesc *c, tuner_conv3d_desc *out)
                                .groups = s->groups};
 }
 
-static void call_of(const ConvDesc *c, tuner_conv2d_desc *out)
+static void call_of_2d(const tuner_conv3d_desc *same, tuner_conv2d_desc *out)
 {
-    const ConvSize *s = &c->size;
-    *out = (tuner_conv2d_desc){.size = sizeof *out,
-                               .direction = c->op - OP_CONV_FORWARD,
-                               .input_layout = layout_of(c, CONV_INPUT),
-                               .filter_layout = layout_of(c, CONV_FILTER),
-                               .output_layout = layout_of(c, CONV_OUTPUT),
-                               .input_type = c->type[CONV_INPUT],
-                               .filter_type = c->type[CONV_FILTER],
-                               .output_type = c->type[CONV_OUTPUT],
-                               .compute_type = c->compute,
-                               .xf32 = c->xf32,
-                               .n = s->n,
-                               .c = s->c,
-                               .h = s->in[1],
-                               .w = s->in[0],
-                               .k = s->k,
-                               .y = s->filter[1],
-                               .x = s->filter[0],
-                               .stride_h = s->stride[1],
-                               .stride_w = s->stride[0],
-                               .dilation_h = s->dilation[1],
-                               .dilation_w = s->dilation[0],
-                               .pad_h = s->pad[1],
-                               .pad_w = s->pad[0],
-                               .pad_h_end = s->pad_end[1],
-                               .pad_w_end = s->pad_end[0],
-                               .groups = s->groups};
+    *out = (tuner_conv2d_desc){.size = sizeof *out};
+#define COPY(m) out->m = same->m;
+    CONV_MEMBERS(COPY)
+#undef COPY
 }
 
 static Err our_solution(ConvBench *b, ConvTimes *out)
 {
     tuner_selection s;
     const bool is_3d = b->conv->n_spatial == 3;
-    call_of(b->conv, &b->call);
     call_of_3d(b->conv, &b->call_3d);
+    call_of_2d(&b->call_3d, &b->call);
     const tuner_status status = is_3d ? tuner_select_conv3d(b->lib, &b->call_3d, NULL, &s)
                                       : tuner_select_conv2d(b->lib, &b->call, &s);
     if (status)

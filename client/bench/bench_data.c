@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/random.h"
 #include "client/bench/bench_gpu.h"
 #include "client/worker/init.h"
 #include "client/worker/number.h"
@@ -21,19 +22,11 @@ static DataType type_of(const Bench *b, tuner_type t) { return type_in_format((D
 
 /* ---- blocks ---- */
 
-static uint64_t random_bits(uint64_t seed, uint64_t i)
-{
-    uint64_t z = seed + (i + 1) * UINT64_C(0x9e3779b97f4a7c15); /* splitmix64, by its counter */
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 static double value(const BenchBlock *b, uint64_t i)
 {
     bool whole = type_info(b->type)->integral;
     if (b->fill == FILL_TRIG_FLOAT && !whole) return sin((double)i);
-    uint64_t r = random_bits(b->seed * 1000003 + 17, i);
+    uint64_t r = random_at(b->seed * 1000003 + 17, i);
     if (b->fill == FILL_HPL && !whole) return (double)(r >> 11) * 0x1p-53 - 0.5;
     return 1 + (double)(r % 10);
 }

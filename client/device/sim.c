@@ -40,6 +40,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/random.h"
 #include "client/device/host_memory.h"
 #include "client/device/record.h"
 
@@ -243,13 +244,7 @@ static bool matches(Str patterns, const char *symbol)
     return false;
 }
 
-static double uniform(uint64_t seed, uint64_t i)
-{
-    uint64_t z = seed + (i + 1) * 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) * 0x1p-53;
-}
+static double uniform(uint64_t seed, uint64_t i) { return random_unit(random_at(seed, i)); }
 
 /* The product over the words of a name, which are separated by '_', of 1 - effect .. 1 + effect. */
 static double words_effect(Str name, double effect)
@@ -284,7 +279,7 @@ static double share_busy(const SimDevice *s, const uint32_t grid[3])
 static double true_ns(const SimDevice *s, const DeviceKernel *k, const DeviceLaunch *l)
 {
     const DeviceTruth *t = l->truth;
-    uint64_t key = k->hash ^ (t ? t->problem_key * 0x9e3779b97f4a7c15u : 0);
+    uint64_t key = k->hash ^ (t ? t->problem_key * RANDOM_STEP : 0);
     double flops = t ? (double)t->flops : 0,
            factor = s->words > 0 ? k->words : 1 + s->spread * (uniform(key, 0) - 0.5);
     if (s->fill > 0 && l->is_helper) return s->overhead_ns;

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/random.h"
+
 /* Field by field: structures have bytes between fields. */
 static bool same(const TensorMap *x, const TensorMap *y)
 {
@@ -20,7 +22,7 @@ static unsigned set_of(const TensorMap *m)
 {
     uint64_t h = m->address ^ m->size[0] << 7 ^ m->size[1] << 21 ^ m->stride[0] << 33 ^ m->stride[1] << 3 ^
                  (uint64_t)m->box[1] << 50;
-    return (unsigned)(h * UINT64_C(0x9e3779b97f4a7c15) >> 32) % MAP_CACHE_SETS;
+    return (unsigned)(h * RANDOM_STEP >> 32) % MAP_CACHE_SETS;
 }
 
 static bool take(MapCacheSet *s) { return !atomic_exchange_explicit(&s->taken, true, memory_order_acquire); }

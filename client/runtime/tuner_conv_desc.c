@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "client/runtime/conv_members.h"
 #include "client/runtime/tuner_conv.h"
 
 /* Of the first releases; later members stand behind them. */
@@ -108,48 +109,11 @@ static Err epilogue_of_conv(const tuner_epilogue *e, ConvCall *out)
 
 /* ---- the two descriptions ---- */
 
-static Err call_of(const Given *g, const tuner_epilogue *e, int32_t metric, ConvCall *out)
+static Err call_of(const char *name, int n_spatial, const tuner_conv3d_desc *d, const tuner_epilogue *e,
+                   ConvCall *out)
 {
-    memset(out, 0, sizeof *out);
-    TRY(check_members(g, metric));
-    TRY(desc_of(g, &out->c));
-    out->metric = (uint8_t)metric;
-    return epilogue_of_conv(e, out);
-}
-
-Err conv_call_2d(const tuner_conv2d_desc *d, const tuner_epilogue *e, ConvCall *out)
-{
-    TRY(check_struct("tuner_conv2d_desc", d, FIRST_SIZE_2D, sizeof *d));
-    const Given g = {.name = "tuner_conv2d_desc",
-                     .n_spatial = 2,
-                     .direction = d->direction,
-                     .layout = {d->input_layout, d->filter_layout, d->output_layout},
-                     .type = {d->input_type, d->filter_type, d->output_type},
-                     .compute = d->compute_type,
-                     .xf32 = d->xf32,
-                     .n = d->n,
-                     .c = d->c,
-                     .k = d->k,
-                     .groups = d->groups,
-                     .in = {d->w, d->h},
-                     .filter = {d->x, d->y},
-                     .stride = {d->stride_w, d->stride_h},
-                     .dilation = {d->dilation_w, d->dilation_h},
-                     .pad = {d->pad_w, d->pad_h},
-                     .pad_end = {d->pad_w_end, d->pad_h_end},
-                     .out = {d->out_w, d->out_h}};
-    TRY(call_of(&g, e, d->metric, out));
-    out->tensor[CONV_INPUT] = d->input, out->tensor[CONV_FILTER] = d->filter;
-    out->tensor[CONV_OUTPUT] = d->output;
-    out->alpha = d->alpha, out->beta = d->beta, out->solution_index = d->solution_index;
-    return ERR_OK;
-}
-
-Err conv_call_3d(const tuner_conv3d_desc *d, const tuner_epilogue *e, ConvCall *out)
-{
-    TRY(check_struct("tuner_conv3d_desc", d, FIRST_SIZE_3D, sizeof *d));
-    const Given g = {.name = "tuner_conv3d_desc",
-                     .n_spatial = 3,
+    const Given g = {.name = name,
+                     .n_spatial = n_spatial,
                      .direction = d->direction,
                      .layout = {d->input_layout, d->filter_layout, d->output_layout},
                      .type = {d->input_type, d->filter_type, d->output_type},
@@ -166,9 +130,29 @@ Err conv_call_3d(const tuner_conv3d_desc *d, const tuner_epilogue *e, ConvCall *
                      .pad = {d->pad_w, d->pad_h, d->pad_d},
                      .pad_end = {d->pad_w_end, d->pad_h_end, d->pad_d_end},
                      .out = {d->out_w, d->out_h, d->out_d}};
-    TRY(call_of(&g, e, d->metric, out));
-    out->tensor[CONV_INPUT] = d->input, out->tensor[CONV_FILTER] = d->filter;
-    out->tensor[CONV_OUTPUT] = d->output;
-    out->alpha = d->alpha, out->beta = d->beta, out->solution_index = d->solution_index;
-    return ERR_OK;
+    *out =
+        (ConvCall){.metric = (uint8_t)d->metric,
+                   .alpha = d->alpha,
+                   .beta = d->beta,
+                   .tensor = {[CONV_INPUT] = d->input, [CONV_FILTER] = d->filter, [CONV_OUTPUT] = d->output},
+                   .solution_index = d->solution_index};
+    TRY(check_members(&g, d->metric));
+    TRY(desc_of(&g, &out->c));
+    return epilogue_of_conv(e, out);
+}
+
+Err conv_call_2d(const tuner_conv2d_desc *d, const tuner_epilogue *e, ConvCall *out)
+{
+    TRY(check_struct("tuner_conv2d_desc", d, FIRST_SIZE_2D, sizeof *d));
+    tuner_conv3d_desc same = {.size = sizeof same};
+#define COPY(m) same.m = d->m;
+    CONV_MEMBERS(COPY)
+#undef COPY
+    return call_of("tuner_conv2d_desc", 2, &same, e, out);
+}
+
+Err conv_call_3d(const tuner_conv3d_desc *d, const tuner_epilogue *e, ConvCall *out)
+{
+    TRY(check_struct("tuner_conv3d_desc", d, FIRST_SIZE_3D, sizeof *d));
+    return call_of("tuner_conv3d_desc", 3, d, e, out);
 }

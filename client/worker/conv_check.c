@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/random.h"
 #include "client/worker/conv_slab.h"
 #include "client/worker/number.h"
 #include "client/worker/parallel.h"
@@ -33,16 +34,10 @@ typedef struct {
     int64_t suspect[SUSPECTS_MAX][2]; /* task, position in the row */
 } Checker;
 
-/* splitmix64 (Steele, Lea, Flood 2014). */
-static uint64_t mix(uint64_t x)
+static double sign_of(const Checker *v, int64_t row)
 {
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
+    return random_at(v->seed + (uint64_t)row, 0) & 1 ? 1 : -1;
 }
-
-static double sign_of(const Checker *v, int64_t row) { return mix(v->seed + (uint64_t)row) & 1 ? 1 : -1; }
 
 /* ---- elements ---- */
 
@@ -315,7 +310,7 @@ static Err compare_some(Checker *v)
     TRY(sums(v));
     for (int64_t i = 0; i < SAMPLES; i++) {
         int64_t at[CONV_DIMS];
-        position(c, (int64_t)(mix(v->seed ^ mix((uint64_t)i)) % (uint64_t)n), at);
+        position(c, (int64_t)(random_at(v->seed ^ random_at((uint64_t)i, 0), 0) % (uint64_t)n), at);
         compare(v, at, conv_reference_element(v->d, at, NULL));
     }
     v->out->n_suspect = v->n_suspects;
@@ -329,7 +324,7 @@ Err conv_check(const ConvData *d, const ConvCheckOptions *o, Check *out)
 {
     const ConvDesc *c = d->c;
     const bool data = c->op == OP_CONV_BACKWARD_DATA, weights = c->op == OP_CONV_BACKWARD_WEIGHTS;
-    Checker v = {.d = d, .seed = mix(o->seed), .out = out, .lock = ATOMIC_FLAG_INIT};
+    Checker v = {.d = d, .seed = random_at(o->seed, 0), .out = out, .lock = ATOMIC_FLAG_INIT};
     ConvGemm gemm;
     *out = (Check){0};
     atomic_init(&v.failed, false);

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/random.h"
 #include "client/worker/number.h"
 #include "client/worker/parallel.h"
 
@@ -39,10 +40,7 @@ struct Freivalds {
 static double sign_of(const Freivalds *f, int64_t j, int64_t batch)
 {
     const int64_t b = f->b_shared ? 0 : batch;
-    uint64_t z = ((uint64_t)j + 1) * 0x9e3779b97f4a7c15u + (uint64_t)b * 0xd1342543de82ef95u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z ^= z >> 29;
-    return z & 1 ? 1 : -1;
+    return random_at((uint64_t)b * 0xd1342543de82ef95u, (uint64_t)j) & 1 ? 1 : -1;
 }
 
 typedef struct {

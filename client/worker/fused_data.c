@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/random.h"
 #include "client/worker/number.h"
 
 enum { ALIGN = 256 };
@@ -16,9 +17,7 @@ static int64_t length_of(const Fused *op, FusedOperand o, int64_t m, int64_t n)
 /* Small numbers that all types hold: factors are 1/2, 1, 3/2 or 2, a bias has halves from -2 to 2. */
 static double value_of(FusedOperand o, int64_t i)
 {
-    uint64_t z = ((uint64_t)i + 1) * 0x9e3779b97f4a7c15u + (uint64_t)o * 0xd1342543de82ef95u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z ^= z >> 31;
+    const uint64_t z = random_at((uint64_t)o * 0xd1342543de82ef95u, (uint64_t)i);
     return o == FUSED_BIAS ? (double)(z % 9) / 2 - 2 : (double)(z % 4 + 1) / 2;
 }
 

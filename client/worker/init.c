@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/random.h"
 #include "client/worker/number.h"
 #include "client/worker/parallel.h"
 
@@ -66,14 +67,6 @@ Err tensor_finish(Tensor *t)
     return 0;
 }
 
-static uint64_t mix(uint64_t seed, uint64_t i)
-{
-    uint64_t z = seed + (i + 1) * 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 /* A random number is entry number random_pick of random_entries; a table of all entries is only faster.
  * Random has integers of Tensile's ranges, with which sums are exact or nearly so; Uniform and Normal have
  * 65536 values, whose mantissa bits vary like those of real data. */
@@ -98,7 +91,7 @@ static uint64_t random_entries(DataType t, InitType how)
 static double random_entry(DataType t, InitType how, uint64_t entry)
 {
     if (how == INIT_RANDOM || type_info(t)->integral) return (double)entry - random_range(t);
-    uint64_t r = mix(UINT64_C(0x5bd1e9955bd1e995), entry);
+    uint64_t r = random_at(UINT64_C(0x5bd1e9955bd1e995), entry);
     double u = ((double)(r >> 32) + 0.5) * 0x1p-32, v = (double)(r & 0xffffffff) * 0x1p-32;
     if (how == INIT_UNIFORM) return number_round(t, 2 * u - 1);
     return number_round(t, sqrt(-2 * log(u)) * cos(6.283185307179586 * v)); /* Box and Muller */
@@ -106,7 +99,7 @@ static double random_entry(DataType t, InitType how, uint64_t entry)
 
 static uint64_t random_pick(uint64_t seed, uint64_t i, int64_t part, uint64_t n)
 {
-    return (mix(seed + (uint64_t)part * 77, i) >> 32) * n >> 32;
+    return (random_at(seed + (uint64_t)part * 77, i) >> 32) * n >> 32;
 }
 
 static double random_value(DataType t, InitType how, uint64_t seed, uint64_t i, int part)
@@ -120,7 +113,7 @@ static double random_narrow(DataType t, uint64_t r)
     if (type_info(t)->integral) return random_value(t, INIT_RANDOM, r, 0, 0);
     int low = t == TYPE_D || t == TYPE_Z ? -189 : -100, least = ilogb(number_denorm_max(t)) + 1;
     if (low < least) low = least;
-    int e = low + (int)(mix(r, 1) % (uint64_t)(1 - low));
+    int e = low + (int)(random_at(r, 1) % (uint64_t)(1 - low));
     double x = ldexp(1 + (double)(r >> 12) * 0x1p-52, e);
     return number_round(t, r & 1 ? -x : x);
 }
@@ -141,7 +134,7 @@ static double plain_value(DataType t, InitType how, uint64_t seed, uint64_t i, i
     case INIT_NORMAL:
         return random_value(t, how, seed, i, part);
     case INIT_RANDOM_NARROW:
-        return random_narrow(t, mix(seed + (uint64_t)part * 77, i));
+        return random_narrow(t, random_at(seed + (uint64_t)part * 77, i));
     case INIT_NAN:
         return NAN;
     case INIT_INF:

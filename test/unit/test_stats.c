@@ -3,20 +3,14 @@
 
 #include <math.h>
 
+#include "base/random.h"
 #include "measure/stats.h"
 
 typedef struct {
     uint64_t s;
 } Rng;
 
-static double rng_uniform(Rng *r)
-{
-    r->s += 0x9e3779b97f4a7c15u;
-    uint64_t z = r->s;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) / 9007199254740992.0;
-}
+static double rng_uniform(Rng *r) { return random_unit(random_next(&r->s)); }
 
 static double rng_normal(Rng *r)
 {

@@ -144,7 +144,7 @@ void buf_reset(Buf *b)
     b->failed = false;
 }
 
-static bool buf_room(Buf *b, size_t n)
+bool buf_room(Buf *b, size_t n)
 {
     if (b->failed) return false;
     if (n < b->cap - b->n) return true; /* one byte stays for buf_cstr; cap == n == 0 at first */
@@ -164,19 +164,6 @@ static bool buf_room(Buf *b, size_t n)
     return true;
 }
 
-void buf_add(Buf *b, const void *data, size_t n)
-{
-    if (n == 0 || !buf_room(b, n)) return;
-    memcpy(b->s + b->n, data, n);
-    b->n += n;
-}
-
-void buf_str(Buf *b, Str s) { buf_add(b, s.s, s.n); }
-
-void buf_puts(Buf *b, const char *cstr) { buf_add(b, cstr, strlen(cstr)); }
-
-void buf_putc(Buf *b, char c) { buf_add(b, &c, 1); }
-
 void buf_i64(Buf *b, int64_t v)
 {
     char text[24];
@@ -190,11 +177,12 @@ void buf_i64(Buf *b, int64_t v)
 
 void buf_vprintf(Buf *b, const char *fmt, va_list ap)
 {
+    const size_t room = b->failed ? 0 : b->cap - b->n;
     va_list again;
     va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, fmt, ap);
+    const int n = vsnprintf(room ? b->s + b->n : NULL, room, fmt, ap);
     if (n >= 0 && buf_room(b, (size_t)n)) {
-        vsnprintf(b->s + b->n, (size_t)n + 1, fmt, again);
+        if ((size_t)n >= room) vsnprintf(b->s + b->n, (size_t)n + 1, fmt, again);
         b->n += (size_t)n;
     }
     va_end(again);

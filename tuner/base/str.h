@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/err.h"
 
@@ -53,10 +54,19 @@ typedef struct {
 void buf_init(Buf *b);
 void buf_fini(Buf *b);
 void buf_reset(Buf *b); /* empty, memory kept */
-void buf_add(Buf *b, const void *data, size_t n);
-void buf_str(Buf *b, Str s);
-void buf_puts(Buf *b, const char *cstr);
-void buf_putc(Buf *b, char c);
+/* Makes room for n bytes and one more, for buf_cstr; false where there is none, or where an addition before
+ * has failed. */
+bool buf_room(Buf *b, size_t n);
+/* Texts of kernels are made of many short pieces, whose lengths compilers mostly know: inline. */
+static inline void buf_add(Buf *b, const void *data, size_t n)
+{
+    if (n == 0 || ((b->failed || n >= b->cap - b->n) && !buf_room(b, n))) return;
+    memcpy(b->s + b->n, data, n);
+    b->n += n;
+}
+static inline void buf_str(Buf *b, Str s) { buf_add(b, s.s, s.n); }
+static inline void buf_puts(Buf *b, const char *cstr) { buf_add(b, cstr, strlen(cstr)); }
+static inline void buf_putc(Buf *b, char c) { buf_add(b, &c, 1); }
 void buf_i64(Buf *b, int64_t v);
 void buf_printf(Buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void buf_vprintf(Buf *b, const char *fmt, va_list ap) PRINTF_LIKE(2, 0);

@@ -5,18 +5,11 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/random.h"
 #include "base/spread.h"
 
 /* Spaces with fewer permutations are enumerated by this process, without memory for what was seen. */
 enum { SMALL = 1 << 15 };
-
-static uint64_t mix(uint64_t z)
-{
-    z += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
 
 /* A Feistel network of four rounds over the next even number of bits; values beyond size are mapped again
  * until they fall inside (cycle walking, Black and Rogaway 2002). */
@@ -29,7 +22,7 @@ int64_t pool_shuffle(int64_t i, int64_t size, uint64_t seed)
     do {
         uint64_t left = x >> half, right = x & mask;
         for (uint64_t round = 0; round < 4; round++) {
-            uint64_t next = left ^ (mix(right ^ seed ^ (round << 56)) & mask);
+            uint64_t next = left ^ (random_at(right ^ seed ^ (round << 56), 0) & mask);
             left = right;
             right = next;
         }
@@ -99,13 +92,13 @@ static void thin(Pool *p)
     size_t kept = 0;
     p->keep_below /= 2;
     for (size_t i = 0; i < p->n; i++)
-        if (mix((uint64_t)p->item[i]) < p->keep_below) p->item[kept++] = p->item[i];
+        if (random_at((uint64_t)p->item[i], 0) < p->keep_below) p->item[kept++] = p->item[i];
     p->n = kept;
 }
 
 static Err item_add(Pool *p, int64_t permutation)
 {
-    if (p->keep_below != UINT64_MAX && mix((uint64_t)permutation) >= p->keep_below) return 0;
+    if (p->keep_below != UINT64_MAX && random_at((uint64_t)permutation, 0) >= p->keep_below) return 0;
     if (p->n == p->cap) {
         size_t cap = p->cap ? p->cap * 2 : 1024;
         int64_t *more = realloc(p->item, cap * sizeof *more);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "problem/model.h"
 
 /* SAMPLES of the errors; NORMALS: of the table that they are drawn from. */
@@ -43,19 +44,13 @@ typedef struct {
     double seconds; /* of measuring the batch */
 } Choosing;
 
-static uint64_t mixed(uint64_t x)
-{
-    x = (x ^ (x >> 32)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 29)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 32);
-}
-
 /* The error of `of` in a sample. The samples of one error are a Latin hypercube: each lies in another of
  * SAMPLES parts of equal probability, in an order of its own, so that few samples have the right mean. */
 static double normal_of(const Choosing *c, uint64_t of, uint64_t sample)
 {
-    const uint64_t h = mixed(of), part = ((sample * (h | 1) ^ h >> 8) * (h >> 16 | 1) ^ h >> 24) % SAMPLES;
-    return c->normal[part * PART + mixed(h + sample) % PART];
+    const uint64_t h = random_mix(of),
+                   part = ((sample * (h | 1) ^ h >> 8) * (h >> 16 | 1) ^ h >> 24) % SAMPLES;
+    return c->normal[part * PART + random_mix(h + sample) % PART];
 }
 
 /* Quantiles of the normal distribution, by bisection of erfc. */
@@ -81,7 +76,7 @@ static double time_at(const Choosing *c, uint32_t k, size_t z, uint64_t sample)
     const size_t at = k * t->n_sizes + z;
     const double error = sqrt(OF_FAMILY) * normal_of(c, t->family[k], sample) +
                          sqrt(OF_KERNEL) * normal_of(c, ~t->kernel[k], sample) +
-                         sqrt(OF_PAIR) * normal_of(c, t->kernel[k] + (z + 1) * 0x9e3779b97f4a7c15u, sample);
+                         sqrt(OF_PAIR) * normal_of(c, t->kernel[k] + (z + 1) * RANDOM_STEP, sample);
     return (double)t->mean[at] + (double)t->sd[at] * error;
 }
 

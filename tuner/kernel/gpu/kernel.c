@@ -191,15 +191,11 @@ const Value *gpu_workspace_part(const GpuPlan *p, Stmts *s)
     return p->batched ? value_op(s, VALUE_MUL, all, value_reg(s, "size_batch")) : all;
 }
 
-static void set(Stmts *s, const char *to, const Value *x) { stmt_set(s, value_reg(s, to), x); }
-
 /* The same in all threads of a wave. */
 static const Value *uniform64(Stmts *s, const Value *x)
 {
     return value_cast(s, "long long", value_call(s, "@uniform64", x));
 }
-
-static const Value *product(Stmts *s, const Value *x, const Value *y) { return value_op(s, VALUE_MUL, x, y); }
 
 /* What all threads of the work-group share. */
 static void tile(const GpuPlan *p, Stmts *s)
@@ -208,17 +204,20 @@ static void tile(const GpuPlan *p, Stmts *s)
     const Value *t = stmt_var(s, "@Tile", "t", NULL);
     if (p->indices) gpu_dims_set(p, s, "t.x.");
     for (int i = 0; i < 2; i++) {
-        set(s, base[i], value_cast(s, "const char *", gpu_tensor_value(p, s, p->op[i].name, p->strided)));
-        if (!p->indices) set(s, ld[i], value_named(s, "ld%c", p->op[i].name));
+        stmt_set_reg(s, base[i],
+                     value_cast(s, "const char *", gpu_tensor_value(p, s, p->op[i].name, p->strided)));
+        if (!p->indices) stmt_set_reg(s, ld[i], value_named(s, "ld%c", p->op[i].name));
     }
-    set(s, "t.m", value_reg(s, "size_m"));
-    set(s, "t.n", value_reg(s, "size_n"));
+    stmt_set_reg(s, "t.m", value_reg(s, "size_m"));
+    stmt_set_reg(s, "t.n", value_reg(s, "size_n"));
     stmt_comment(s, "where alpha is 0, A and B are not read");
     const Value *zero = value_call(s, "@is_zero", value_call(s, "@from_s", value_reg(s, "alpha")));
-    set(s, "t.k", value_select(s, zero, value_int(s, 0), value_reg(s, "size_k")));
-    set(s, "t.m0", value_call(s, "@uniform", product(s, value_reg(s, "wg0"), value_int(s, p->mt[0]))));
-    set(s, "t.n0", value_call(s, "@uniform", product(s, value_reg(s, "wg1"), value_int(s, p->mt[1]))));
-    set(s, "t.slow", value_call(s, "@copy_slow", t));
+    stmt_set_reg(s, "t.k", value_select(s, zero, value_int(s, 0), value_reg(s, "size_k")));
+    stmt_set_reg(s, "t.m0",
+                 value_call(s, "@uniform", value_product(s, value_reg(s, "wg0"), value_int(s, p->mt[0]))));
+    stmt_set_reg(s, "t.n0",
+                 value_call(s, "@uniform", value_product(s, value_reg(s, "wg1"), value_int(s, p->mt[1]))));
+    stmt_set_reg(s, "t.slow", value_call(s, "@copy_slow", t));
 }
 
 /* Bytes of one chunk along K. */
@@ -243,7 +242,7 @@ static void start(const GpuPlan *p, Stmts *s)
         const GpuOperand *x = &p->op[i];
         const char *chunk = stmts_name(s, "chunk_%c", x->name), *by = stmts_name(s, "step_%c", x->name);
         at[i] = stmt_define(s, "long long", chunk, uniform64(s, chunk_bytes(p, s, x)));
-        stmt_define(s, "long long", by, uniform64(s, product(s, at[i], step)));
+        stmt_define(s, "long long", by, uniform64(s, value_product(s, at[i], step)));
     }
     if (p->walk.staggers) { /* the work-groups start at different chunks and wrap around */
         const Value *whole = value_reg(s, "whole"), *late = value_reg(s, "late");
@@ -251,14 +250,14 @@ static void start(const GpuPlan *p, Stmts *s)
         const Value *turns = value_cast(s, "long long", value_op(s, VALUE_SUB, whole, value_int(s, 1)));
         for (int i = 0; i < 2; i++) {
             const Value *back = value_op(s, VALUE_NEG, value_reg(s, i ? "step_b" : "step_a"), NULL);
-            stmt_define(s, "long long", i ? "back_b" : "back_a", uniform64(s, product(s, back, turns)));
+            stmt_define(s, "long long", i ? "back_b" : "back_a", uniform64(s, value_product(s, back, turns)));
         }
-        from = value_op(s, VALUE_ADD, from, product(s, late, step));
+        from = value_op(s, VALUE_ADD, from, value_product(s, late, step));
     }
     const Value *copy = stmt_var(s, "@Copy", "copy", NULL), *t = value_reg(s, "t");
     stmt_call(s, "@copy_init", copy, t, value_reg(s, "tid"));
-    stmt_call(s, "@copy_move", copy, t, uniform64(s, product(s, at[0], from)),
-              uniform64(s, product(s, at[1], from)));
+    stmt_call(s, "@copy_move", copy, t, uniform64(s, value_product(s, at[0], from)),
+              uniform64(s, value_product(s, at[1], from)));
 }
 
 static void clear_sums(const GpuPlan *p, Stmts *s)
@@ -272,14 +271,14 @@ static void output(const GpuPlan *p, Stmts *s)
 {
     const bool strided = p->strided || p->workspace;
     const Value *d = gpu_tensor_value(p, s, 'd', strided);
-    set(s, "o.d", p->gsu_multiple ? value_op(s, VALUE_ADD, d, gpu_workspace_part(p, s)) : d);
+    stmt_set_reg(s, "o.d", p->gsu_multiple ? value_op(s, VALUE_ADD, d, gpu_workspace_part(p, s)) : d);
     if (p->indices)
-        set(s, "o.x", value_reg(s, "t.x"));
+        stmt_set_reg(s, "o.x", value_reg(s, "t.x"));
     else
-        set(s, "o.ldd", value_reg(s, "ldd"));
+        stmt_set_reg(s, "o.ldd", value_reg(s, "ldd"));
     if (gpu_reads_c(p)) {
-        set(s, "o.c", gpu_tensor_value(p, s, 'c', strided));
-        if (!p->indices) set(s, "o.ldc", value_reg(s, "ldc"));
+        stmt_set_reg(s, "o.c", gpu_tensor_value(p, s, 'c', strided));
+        if (!p->indices) stmt_set_reg(s, "o.ldc", value_reg(s, "ldc"));
     }
     gpu_load_ops(p, s, "o");
 }
@@ -309,13 +308,13 @@ static void results(const GpuPlan *p, Stmts *s)
 void gpu_next_tile(const GpuPlan *p, Stmts *s)
 {
     if (p->partial_sums) {
-        set(s, "last_part", value_reg(s, "part"));
-        set(s, "last_parts", value_reg(s, "parts"));
-        set(s, "last_slot", value_reg(s, "first_slot"));
+        stmt_set_reg(s, "last_part", value_reg(s, "part"));
+        stmt_set_reg(s, "last_parts", value_reg(s, "parts"));
+        stmt_set_reg(s, "last_slot", value_reg(s, "first_slot"));
     }
     const Value *next = value_op(s, VALUE_ADD, value_reg(s, "id"), value_call_0(s, "@grid_x"));
-    set(s, "has_tile", value_op(s, VALUE_LT, next, value_reg(s, "n_ids")));
-    set(s, "id", value_select(s, value_reg(s, "has_tile"), next, value_reg(s, "id")));
+    stmt_set_reg(s, "has_tile", value_op(s, VALUE_LT, next, value_reg(s, "n_ids")));
+    stmt_set_reg(s, "id", value_select(s, value_reg(s, "has_tile"), next, value_reg(s, "id")));
 }
 
 /* The products of all chunks of the tile. */
@@ -339,12 +338,12 @@ static Err prefetching_turn(const GpuPlan *p, const Program *program, Stmts *s)
     stmt_if(s, value_reg(s, "stores"));
     store_results(p, s, "last");
     stmt_end(s);
-    set(s, "stores", value_reg(s, "has_tile"));
+    stmt_set_reg(s, "stores", value_reg(s, "has_tile"));
     stmt_if(s, value_reg(s, "has_tile"));
     TRY(sums(p, program, s));
     add_up_parts(p, s);
     output(p, s);
-    set(s, "last", value_reg(s, "t"));
+    stmt_set_reg(s, "last", value_reg(s, "t"));
     if (gpu_any_to_local(p)) stmt_barrier(s); /* the next tile's loads overwrite the first stage */
     gpu_next_tile(p, s);
     stmt_end(s);

@@ -216,8 +216,6 @@ static const Value *is_aligned(const GpuPlan *p, Stmts *s, const char *base, con
     return value_op(s, VALUE_EQ, bits, value_int(s, 0));
 }
 
-static const Value *both(Stmts *s, const Value *x, const Value *y) { return value_op(s, VALUE_BOTH, x, y); }
-
 const Value *gpu_dims_vectors(const GpuPlan *p, Stmts *s, int width, const Value *so_far)
 {
     const ContractNames names = {s, "o.x."};
@@ -226,17 +224,17 @@ const Value *gpu_dims_vectors(const GpuPlan *p, Stmts *s, int width, const Value
     const Value *zero = value_int(s, 0);
     if (!rows_run(p->indices)) return value_literal(s, "false");
     const Value *all = value_op(s, VALUE_EQ, value_expr(s, expr_mod_i(&s->pool, size, width)), zero);
-    if (so_far) all = both(s, so_far, all);
+    all = value_both(s, so_far, all);
     for (int t = gpu_reads_c(p) ? 2 : 3; t < INDICES_TENSORS; t++) {
         const Value *bits = value_cast(s, "unsigned long long", value_reg(s, t == 2 ? "o.c" : "o.d"));
         for (int32_t i = 0; i < p->indices->of_d; i++) {
             const Expr *stride = contract_index_stride(p->indices, t, &names, i);
             if (i == 0 && !expr_is(stride, 1))
-                all = both(s, all, value_op(s, VALUE_EQ, value_expr(s, stride), value_int(s, 1)));
+                all = value_both(s, all, value_op(s, VALUE_EQ, value_expr(s, stride), value_int(s, 1)));
             if (i) bits = value_op(s, VALUE_OR, bits, value_expr(s, expr_mul_i(&s->pool, stride, bytes)));
         }
         bits = value_op(s, VALUE_AND, bits, value_int(s, width * bytes - 1));
-        if (p->dialect->aligned_loads) all = both(s, all, value_op(s, VALUE_EQ, bits, zero));
+        if (p->dialect->aligned_loads) all = value_both(s, all, value_op(s, VALUE_EQ, bits, zero));
     }
     return all;
 }

@@ -1,6 +1,7 @@
 /* Building statements; stmt_print.c prints them. See stmt.h. */
 #include "kernel/lower/stmt.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -42,15 +43,21 @@ static const void *copy(Stmts *s, const void *from, int n, size_t size)
     return to;
 }
 
+/* Nearly all names are short: they are printed once. */
 static const char *name_v(Stmts *s, const char *fmt, va_list ap)
 {
-    Buf b;
-    buf_init(&b);
-    buf_vprintf(&b, fmt, ap);
-    Str name = arena_dup(&s->arena, buf_view(&b));
-    if (b.failed || !name.s) s->failed = true;
-    buf_fini(&b);
-    return name.s ? name.s : "";
+    char text[128], *name;
+    va_list again;
+    va_copy(again, ap);
+    const int n = vsnprintf(text, sizeof text, fmt, ap);
+    name = n < 0 ? NULL : take(s, (size_t)n + 1, 1);
+    s->failed = s->failed || !name;
+    if (name && (size_t)n < sizeof text)
+        memcpy(name, text, (size_t)n + 1);
+    else if (name)
+        vsnprintf(name, (size_t)n + 1, fmt, again);
+    va_end(again);
+    return name ? name : "";
 }
 
 const char *stmts_name(Stmts *s, const char *fmt, ...)

@@ -127,8 +127,33 @@ const Value *value_at_i(Stmts *s, const Value *x, int64_t i);
 const Value *value_field(Stmts *s, const Value *x, const char *field);
 /* y is NULL for operators of one operand. */
 const Value *value_op(Stmts *s, ValueOp op, const Value *x, const Value *y);
-const Value *value_select(Stmts *s, const Value *condition, const Value *then, const Value *otherwise);
 const Value *value_cast(Stmts *s, const char *type, const Value *x);
+static inline const Value *value_sum(Stmts *s, const Value *x, const Value *y)
+{
+    return value_op(s, VALUE_ADD, x, y);
+}
+static inline const Value *value_difference(Stmts *s, const Value *x, const Value *y)
+{
+    return value_op(s, VALUE_SUB, x, y);
+}
+static inline const Value *value_product(Stmts *s, const Value *x, const Value *y)
+{
+    return value_op(s, VALUE_MUL, x, y);
+}
+static inline const Value *value_times(Stmts *s, const Value *x, int64_t n)
+{
+    return n == 1 ? x : value_product(s, x, value_int(s, n));
+}
+/* x NULL: y alone. */
+static inline const Value *value_both(Stmts *s, const Value *x, const Value *y)
+{
+    return x ? value_op(s, VALUE_BOTH, x, y) : y;
+}
+static inline const Value *value_offset(Stmts *s, const Value *x, const Expr *e)
+{
+    return expr_is(e, 0) ? x : value_sum(s, x, value_cast(s, "int", value_expr(s, e)));
+}
+const Value *value_select(Stmts *s, const Value *condition, const Value *then, const Value *otherwise);
 const Value *value_load(Stmts *s, Access a);
 /* The address of an access, as a pointer to its type. */
 const Value *value_place(Stmts *s, Access a);
@@ -196,6 +221,11 @@ const Value *stmt_var(Stmts *s, const char *type, const char *name, const Value 
 const Value *stmt_array(Stmts *s, const char *type, const char *name, const int *dims);
 #define DIMS(...) ((const int[]){__VA_ARGS__, 0})
 void stmt_set(Stmts *s, const Value *to, const Value *x);
+/* The same, by the register's name. */
+static inline void stmt_set_reg(Stmts *s, const char *name, const Value *x)
+{
+    stmt_set(s, value_reg(s, name), x);
+}
 /* to = to op x. */
 void stmt_update(Stmts *s, ValueOp op, const Value *to, const Value *x);
 /* In the window of local memory x is the address of the words. */

@@ -1,6 +1,7 @@
 /* What the consumer warp groups of wgmma kernels do tile by tile, as statements: the schedules (all share a
  * tile, or ping-pong), the release of stages, and what becomes of the sums. The arrivals that the mbarrier of
  * an empty stage expects are derived from them. */
+#include "kernel/lower/build.h"
 #include "kernel/lower/consumer.h"
 #include "kernel/nvptx/hopper.h"
 
@@ -78,8 +79,6 @@ typedef struct {
     const GpuPlan *p;
     Stmts *s;
 } Tiles;
-
-static const Value *reg(const Tiles *t, const char *name) { return value_reg(t->s, name); }
 
 /* A condition on the walk. */
 static const Value *has_tile(const Tiles *t)

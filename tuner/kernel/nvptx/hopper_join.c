@@ -12,6 +12,7 @@
  * timing.
  *
  * * What is read when, and that each share is stored once, is checked (lower/shares.h). */
+#include "kernel/lower/build.h"
 #include "kernel/lower/shares.h"
 #include "kernel/nvptx/hopper.h"
 #include "kernel/nvptx/lanes.h"
@@ -37,12 +38,6 @@ typedef struct {
     const Expr *thread;
 } Join;
 
-static const Value *reg(const Join *j, const char *name) { return value_reg(j->s, name); }
-static const Value *op(const Join *j, ValueOp o, const Value *x, const Value *y)
-{
-    return value_op(j->s, o, x, y);
-}
-static const Value *number(const Join *j, int64_t n) { return value_int(j->s, n); }
 static const Value *first_thread(const Join *j) { return op(j, VALUE_EQ, reg(j, "thread"), number(j, 0)); }
 static const Value *any(const Join *j, const Value *x)
 {

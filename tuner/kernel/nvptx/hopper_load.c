@@ -1,6 +1,7 @@
 /* The copies of wgmma kernels: a function that fills a stage by TMA, as statements. It waits until the
  * stage is empty, gives its mbarrier the number of its bytes, and starts the copies of this work-group's
  * parts of both tiles. */
+#include "kernel/lower/build.h"
 #include "kernel/nvptx/hopper.h"
 
 enum { ROW_BYTES = HOPPER_ROW_BYTES };
@@ -31,12 +32,6 @@ static Load load_of(const GpuPlan *p, Stmts *s, const Window *w, int i)
 /* Rows of a block: of the tile, or elements of K. */
 static int64_t rows_of(const Load *l) { return l->k_major ? l->tile : l->p->depth_u; }
 static int64_t bytes_of(const Load *l) { return l->blocks * rows_of(l) * ROW_BYTES; }
-
-static const Value *plus(const Load *l, const char *name, const Expr *e)
-{
-    const Value *x = value_reg(l->s, name);
-    return expr_is(e, 0) ? x : value_op(l->s, VALUE_ADD, x, value_cast(l->s, "int", value_expr(l->s, e)));
-}
 
 /* Is the tile cut into parts along its rows, or into whole blocks? */
 static bool is_cut(const Load *l) { return l->k_major || l->blocks % l->parts; }
@@ -83,7 +78,8 @@ static void boxes(const Load *l)
     to = expr_mul_i(pool, to, ROW_BYTES);
     Box b = {.map = value_named(s, "map_%c", l->name),
              .mask = l->parts > 1 ? value_named(s, "mask_%c", l->name) : NULL};
-    coordinates(l, plus(l, l->k_major ? "k" : free, along), plus(l, l->k_major ? free : "k", row), b.at);
+    const Value *k = reg(l, "k"), *x = reg(l, free);
+    coordinates(l, offset_by(l, l->k_major ? k : x, along), offset_by(l, l->k_major ? x : k, row), b.at);
     stmt_box(s, access_window(value_reg(s, l->to), to, (int)(rows * ROW_BYTES)), value_reg(s, "full"), b);
     stmt_end(s);
 }

@@ -3,6 +3,7 @@
  * the order of the parts, through distributed shared memory, and stores the elements inside D. Between the
  * two, and before the ring is filled again, all threads of the cluster meet; consumer_derive counts their
  * meetings. */
+#include "kernel/lower/build.h"
 #include "kernel/nvptx/hopper.h"
 #include "kernel/nvptx/lanes.h"
 
@@ -35,12 +36,6 @@ static Parts parts_of(const GpuPlan *p, const MatrixInst *in, Stmts *s)
                    .n_rows = p->matrix.tiles[swap],
                    .n_acc = p->mt[!swap] / 2,
                    .pitch = p->mt[0] + (swap ? 8 : 4)};
-}
-
-static const Value *reg(const Parts *c, const char *name) { return value_reg(c->s, name); }
-static const Value *sum(const Parts *c, const Value *x, const Value *y)
-{
-    return value_op(c->s, VALUE_ADD, x, y);
 }
 
 /* Bytes from the first sum to that of row m and column n of the work-group's tile. */

@@ -1,6 +1,7 @@
 /* The products of a tile in wgmma kernels, as statements: what the consumer warp groups do with every stage
  * of the ring, from the wait for its copies to its release. Waits for products are derived
  * (lower/consumer.h). */
+#include "kernel/lower/build.h"
 #include "kernel/nvptx/hopper.h"
 #include "kernel/nvptx/lanes.h"
 
@@ -43,16 +44,6 @@ static Consume consume_of(const GpuPlan *p, const StageRing *ring, Stmts *s)
                      .ring = ring};
 }
 
-static const Value *reg(const Consume *c, const char *name) { return value_reg(c->s, name); }
-static const Value *field(const Consume *c, const char *of, const char *name)
-{
-    return value_field(c->s, reg(c, of), name);
-}
-static const Value *sum(const Consume *c, const Value *x, const Value *y)
-{
-    return value_op(c->s, VALUE_ADD, x, y);
-}
-
 /* ---- places in shared memory ---- */
 
 /* Bytes from an operand's tile to step `s` of DepthU. */
@@ -89,19 +80,19 @@ static const Value *descriptor(const Consume *c, const char *desc, const char *a
 
 static const Value *address_of_x(const Consume *c)
 {
-    return sum(c, value_call(c->s, "shared.x", field(c, "ring", "stage")), reg(c, "x_offset"));
+    return sum(c, value_call(c->s, "shared.x", field_of(c, "ring", "stage")), reg(c, "x_offset"));
 }
 static const Value *address_of_y(const Consume *c)
 {
-    return value_call(c->s, "shared.y", field(c, "ring", "stage"));
+    return value_call(c->s, "shared.y", field_of(c, "ring", "stage"));
 }
 
 /* ---- steps of a consumer ---- */
 
 static void wait_for_stage(const Consume *c)
 {
-    const Value *full = value_call(c->s, "shared.full", field(c, "ring", "stage"));
-    stmt_phase(c->s, full, field(c, "ring", "phase"));
+    const Value *full = value_call(c->s, "shared.full", field_of(c, "ring", "stage"));
+    stmt_phase(c->s, full, field_of(c, "ring", "phase"));
 }
 
 static void release(const Consume *c, const char *stage)
@@ -113,7 +104,7 @@ static void await(const Consume *c, const char *what) { stmt_product_await(c->s,
 static void keep(const Consume *c, const char *what) { stmt_call(c->s, "keep", reg(c, what)); }
 static void advance(const Consume *c) { stmt_advance(c->s, c->ring, reg(c, "ring")); }
 /* The ring's stage is now the last one, which is to be released. */
-static void keep_last(const Consume *c) { stmt_set(c->s, reg(c, "last"), field(c, "ring", "stage")); }
+static void keep_last(const Consume *c) { stmt_set(c->s, reg(c, "last"), field_of(c, "ring", "stage")); }
 
 static void set_zero(const Consume *c, const char *const *name, int n)
 {

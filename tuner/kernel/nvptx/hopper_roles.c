@@ -3,11 +3,9 @@
 #include "kernel/lower/setup.h"
 #include "kernel/nvptx/hopper.h"
 
-static const Value *reg(Stmts *s, const char *name) { return value_reg(s, name); }
-
 static const Value *first_thread(Stmts *s, const char *of)
 {
-    return value_op(s, VALUE_EQ, reg(s, of), value_int(s, 0));
+    return value_op(s, VALUE_EQ, value_reg(s, of), value_int(s, 0));
 }
 
 /* Sets up n mbarriers of a kind in an open loop. */
@@ -21,7 +19,7 @@ static void barriers(const GpuPlan *p, Stmts *s, int arrivals)
     const GpuWarpGroups *g = &p->groups;
     const char *const map[] = {"map_a", "map_b", "map_d"};
     stmt_if(s, first_thread(s, "threadIdx.x"));
-    for (int i = 0; i < (g->engine_store ? 3 : 2); i++) stmt_call(s, "prefetch_map", reg(s, map[i]));
+    for (int i = 0; i < (g->engine_store ? 3 : 2); i++) stmt_call(s, "prefetch_map", value_reg(s, map[i]));
     const Expr *zero = expr_const(&s->pool, 0);
     const Expr *i = stmt_loop(s, (Loop){.var = "i", .start = zero, .limit = expr_const(&s->pool, g->stages)});
     init(s, value_call(s, "shared.full", value_expr(s, i)), 1);
@@ -44,18 +42,19 @@ static void registers(Stmts *s, const char *change, int n)
 
 static void roles(const GpuPlan *p, Stmts *s)
 {
-    const Value *args = reg(s, "args"), *shared = reg(s, "shared"), *thread = reg(s, "thread");
+    const Value *args = value_reg(s, "args"), *shared = value_reg(s, "shared"),
+                *thread = value_reg(s, "thread");
     const bool by_all = hopper_members(p) > 1; /* all threads of the producer meet those of the cluster */
     stmt_if(s, first_thread(s, "group"));
     registers(s, "fewer_registers", p->groups.producer_registers);
     if (!by_all) stmt_if(s, first_thread(s, "thread"));
-    stmt_call(s, "produce", args, reg(s, "map_a"), reg(s, "map_b"), shared, thread);
+    stmt_call(s, "produce", args, value_reg(s, "map_a"), value_reg(s, "map_b"), shared, thread);
     if (!by_all) stmt_end(s);
     stmt_do(s, value_call_0(s, "__syncwarp"));
     stmt_else(s);
     registers(s, "more_registers", p->groups.consumer_registers);
-    stmt_call(s, "consume", args, reg(s, "map_c"), reg(s, "map_d"), shared,
-              value_op(s, VALUE_SUB, reg(s, "group"), value_int(s, 1)), thread);
+    stmt_call(s, "consume", args, value_reg(s, "map_c"), value_reg(s, "map_d"), shared,
+              value_op(s, VALUE_SUB, value_reg(s, "group"), value_int(s, 1)), thread);
     stmt_do(s, value_call_0(s, "__syncwarp"));
     stmt_end(s);
 }
@@ -64,13 +63,13 @@ Err hopper_roles(const GpuPlan *p, int arrivals, Stmts *s)
 {
     const GpuWarpGroups *g = &p->groups;
     const bool cluster = hopper_sharing(p) * hopper_members(p) > 1;
-    const Value *tid = reg(s, "threadIdx.x"), *lanes = value_int(s, WGMMA_LANES);
+    const Value *tid = value_reg(s, "threadIdx.x"), *lanes = value_int(s, WGMMA_LANES);
     stmt_function(s, (Function){.name = "gemm",
                                 STMT_PARAMS({"char *", "dynamic"}, {"const Args &", "args"},
                                             {"const Map &", "map_a"}, {"const Map &", "map_b"},
                                             {"const Map &", "map_c"}, {"const Map &", "map_d"})});
     stmt_var(s, "Shared", "shared",
-             value_list(s, hopper_base(s, value_call(s, "shared_address", reg(s, "dynamic")))));
+             value_list(s, hopper_base(s, value_call(s, "shared_address", value_reg(s, "dynamic")))));
     stmt_define(s, "int", "group", value_call(s, "g_uniform", value_op(s, VALUE_DIV, tid, lanes)));
     stmt_define(s, "int", "thread", value_op(s, VALUE_MOD, tid, lanes));
     if (g->dependent_launch) stmt_do(s, value_call_0(s, "dependent_begins"));

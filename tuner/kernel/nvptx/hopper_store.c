@@ -1,6 +1,7 @@
 /* How wgmma kernels store a tile, as statements: slice by slice through two buffers of each consumer warp
  * group, by the copy engine, which loads C into them one slice ahead, or element by element. Waits and bytes
  * are derived (lower/slices.h). */
+#include "kernel/lower/build.h"
 #include "kernel/lower/slices.h"
 #include "kernel/nvptx/hopper.h"
 
@@ -28,11 +29,6 @@ static Store store_of(const GpuPlan *p, Stmts *s, bool reads)
                    .piece_bytes = m.slice_bytes / m.pieces};
 }
 
-static const Value *reg(const Store *c, const char *name) { return value_reg(c->s, name); }
-static const Value *sum(const Store *c, const Value *x, const Expr *e)
-{
-    return expr_is(e, 0) ? x : value_op(c->s, VALUE_ADD, x, value_cast(c->s, "int", value_expr(c->s, e)));
-}
 static const Expr *buffer_of(const Store *c, const Expr *i)
 {
     return expr_mod_i(&c->s->pool, i, HOPPER_BUFFERS);
@@ -59,7 +55,7 @@ static void places(const Store *c)
         stmt_function(s, (Function){.result = "int",
                                     .name = n ? "slice_n" : "slice_m",
                                     STMT_PARAMS({"int", "i"}, {"const WorkTile &", "p"}, {"int", "wg"})});
-        stmt_return(s, sum(c, reg(c, n ? "p.n" : "p.m"), n == c->swap ? row : column));
+        stmt_return(s, offset_by(c, reg(c, n ? "p.n" : "p.m"), n == c->swap ? row : column));
         stmt_end(s);
     }
 }
@@ -91,7 +87,7 @@ static void load_slice(const Store *c)
                 *n = stmt_define(s, "int", "n", first(c, true, i));
     const Expr *piece = stmt_unrolled(s, "piece", 0, c->pieces);
     const Box b = {.map = reg(c, "map_c"),
-                   .at = {sum(c, m, piece_at(c, piece, c->p->groups.slice_row)), n, reg(c, "p.batch")}};
+                   .at = {offset_by(c, m, piece_at(c, piece, c->p->groups.slice_row)), n, reg(c, "p.batch")}};
     stmt_box(s, access_window(to, piece_at(c, piece, c->piece_bytes), c->piece_bytes), bar, b);
     stmt_end(s);
     stmt_end(s);
@@ -178,8 +174,8 @@ static void store(const Store *c, const Expr *i, const Value *at)
     const Expr *piece = stmt_unrolled(s, "piece", 0, c->pieces);
     const Expr *by = piece_at(c, piece, c->piece_bytes);
     const Value *from = expr_is(by, 0) ? at : value_op(s, VALUE_ADD, at, value_expr(s, by));
-    stmt_call(s, "store_box", reg(c, "map_d"), from, sum(c, m, piece_at(c, piece, c->p->groups.slice_row)), n,
-              matrix);
+    stmt_call(s, "store_box", reg(c, "map_d"), from,
+              offset_by(c, m, piece_at(c, piece, c->p->groups.slice_row)), n, matrix);
     stmt_end(s);
     stmt_do(s, value_call_0(s, "store_commit"));
     stmt_end(s);

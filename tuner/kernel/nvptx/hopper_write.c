@@ -4,6 +4,7 @@
  *
  * * X is the side of the instruction's rows, Y that of its columns: M and N, or with swap N and M. */
 #include "index/layout.h"
+#include "kernel/lower/build.h"
 #include "kernel/nvptx/hopper.h"
 #include "kernel/nvptx/lanes.h"
 
@@ -44,11 +45,6 @@ static Write write_of(const GpuPlan *p, const MatrixInst *in, Stmts *s)
                    .thread = expr_var(&s->pool, "thread", THREAD, 0, WGMMA_LANES - 1)};
 }
 
-static const Value *reg(const Write *w, const char *name) { return value_reg(w->s, name); }
-static const Value *sum(const Write *w, const Value *x, const Value *y)
-{
-    return value_op(w->s, VALUE_ADD, x, y);
-}
 static const Value *flag(const Write *w, bool is) { return value_reg(w->s, is ? "true" : "false"); }
 
 /* ---- places ---- */

@@ -2,6 +2,7 @@
  * K or the free dimension may be contiguous; mma_read.c reads fragments. */
 #include "base/log.h"
 #include "index/matrix_lanes.h"
+#include "kernel/lower/build.h"
 #include "kernel/nvptx/ring_acc.h"
 
 /* An mma.sync and the operands of its asm statement. */
@@ -256,7 +257,6 @@ static AccRuns runs_of(const Acc *c)
                      .column = expr_add(p, column, place_n(c, x.part, row))};
 }
 
-static const Value *reg(const Acc *c, const char *name) { return value_reg(c->s, name); }
 static const Value *sum_at(const Acc *c, const Expr *i, const Expr *j)
 {
     return value_at(c->s, value_at(c->s, reg(c, "v"), i), j);

@@ -2,6 +2,7 @@
  * elements) begin at multiples of 128 bytes. For types of 1 and 4 bytes, whose wgmma needs contiguous K,
  * it also transposes them (problem/pack.h). A work-group copies a tile of 64 lines of 256 bytes; a warp
  * loads words of whole lines. */
+#include "kernel/lower/build.h"
 #include "kernel/lower/slices.h"
 #include "kernel/nvptx/pack.h"
 #include "problem/pack.h"
@@ -43,15 +44,6 @@ static Pack pack_of(Stmts *s, int bytes)
                   .warp = expr_div_i(&s->pool, thread, LANES)};
 }
 
-static const Value *reg(const Pack *k, const char *name) { return value_reg(k->s, name); }
-static const Value *op(const Pack *k, ValueOp o, const Value *x, const Value *y)
-{
-    return value_op(k->s, o, x, y);
-}
-static const Value *add(const Pack *k, const Value *x, const Value *y) { return op(k, VALUE_ADD, x, y); }
-static const Value *mul(const Pack *k, const Value *x, const Value *y) { return op(k, VALUE_MUL, x, y); }
-static const Value *both(const Pack *k, const Value *x, const Value *y) { return op(k, VALUE_BOTH, x, y); }
-static const Value *number(const Pack *k, int64_t n) { return value_int(k->s, n); }
 static const Value *of(const Pack *k, const Expr *e) { return value_expr(k->s, e); }
 static Access word_at(const Value *at) { return access_at(SPACE_GLOBAL, "u32", WORD, at, NULL); }
 
@@ -102,9 +94,9 @@ static void word_of_bytes(const Pack *k)
     const Value *word = stmt_var(s, "u32", "word", number(k, 0));
     const Expr *i = stmt_loop(
         s, (Loop){.var = "i", .type = "int", .start = expr_const(k->p, 0), .limit = expr_const(k->p, WORD)});
-    const Value *at = add(k, reg(k, "at"), of(k, i));
+    const Value *at = sum(k, reg(k, "at"), of(k, i));
     stmt_if(s, op(k, VALUE_LT, at, reg(k, "n")));
-    const Value *byte = value_load(s, access_at(SPACE_GLOBAL, "u8", 1, add(k, reg(k, "line"), at), NULL));
+    const Value *byte = value_load(s, access_at(SPACE_GLOBAL, "u8", 1, sum(k, reg(k, "line"), at), NULL));
     stmt_update(s, VALUE_OR, word,
                 op(k, VALUE_SHL, value_cast(s, "u32", byte), of(k, expr_mul_i(k->p, i, 8))));
     stmt_end(s);
@@ -139,7 +131,7 @@ static void line_of(const Pack *k, const Expr *word)
     Stmts *s = k->s;
     const Value *line = stmt_define(
         s, "u8 *const", "line",
-        value_cast(s, "u8 *", add(k, reg(k, "t.from"), mul(k, reg(k, "number"), reg(k, "o.ld")))));
+        value_cast(s, "u8 *", sum(k, reg(k, "t.from"), product(k, reg(k, "number"), reg(k, "o.ld")))));
     const Value *rest =
         value_cast(s, "int", op(k, VALUE_AND, value_cast(s, "u64", line), number(k, WORD - 1)));
     if (k->bytes < WORD) stmt_define(s, "int", "off", rest);
@@ -157,7 +149,7 @@ static void load_aligned(const Pack *k)
     line_of(k, each_word(k));
     if (k->bytes == WORD) {
         const Value *in = both(k, in_lines(k), op(k, VALUE_LT, at, reg(k, "t.bytes")));
-        const Value *word = value_load(s, word_at(add(k, reg(k, "line"), at)));
+        const Value *word = value_load(s, word_at(sum(k, reg(k, "line"), at)));
         stmt_set(s, word_of(k, "word"), value_select(s, in, word, zero));
         end_words(k);
         return;
@@ -166,10 +158,10 @@ static void load_aligned(const Pack *k)
     const Value *begins = op(k, VALUE_EITHER, op(k, VALUE_GE, first, zero), reg(k, "t.at"));
     const Value *there = stmt_define(s, "bool", "there", both(k, in_lines(k), begins));
     for (int i = 0; i < 2; i++) {
-        const Value *end = add(k, first, number(k, (int64_t)(i + 1) * WORD));
+        const Value *end = sum(k, first, number(k, (int64_t)(i + 1) * WORD));
         const Value *inside = both(k, there, op(k, VALUE_LE, end, reg(k, "t.bytes")));
-        const Value *from = add(k, reg(k, "line"), first);
-        if (i) from = add(k, from, number(k, WORD)), inside = both(k, off, inside);
+        const Value *from = sum(k, reg(k, "line"), first);
+        if (i) from = sum(k, from, number(k, WORD)), inside = both(k, off, inside);
         stmt_set(s, word_of(k, i ? "high" : "low"),
                  value_select(s, inside, value_load(s, word_at(from)), zero));
     }
@@ -185,10 +177,10 @@ static void shift_words(const Pack *k)
     line_of(k, each_word(k));
     const Value *high = op(k, VALUE_SHL, value_cast(s, "u64", word_of(k, "high")), number(k, 32));
     const Value *pair = op(k, VALUE_OR, high, word_of(k, "low"));
-    stmt_set(s, word, value_cast(s, "u32", op(k, VALUE_SHR, pair, mul(k, number(k, 8), off))));
+    stmt_set(s, word, value_cast(s, "u32", op(k, VALUE_SHR, pair, product(k, number(k, 8), off))));
     const Value *begins = both(k, op(k, VALUE_LT, at, off), op(k, VALUE_NOT, reg(k, "t.at"), NULL));
     const Value *two = value_select(s, off, number(k, 2 * WORD), number(k, WORD));
-    const Value *ends = op(k, VALUE_GT, add(k, op(k, VALUE_SUB, at, off), two), bytes);
+    const Value *ends = op(k, VALUE_GT, sum(k, op(k, VALUE_SUB, at, off), two), bytes);
     const Value *inside = both(k, in_lines(k), op(k, VALUE_LT, at, bytes));
     stmt_if(s, both(k, inside, op(k, VALUE_EITHER, begins, ends)));
     stmt_set(s, word, value_call(s, "word_of_bytes", reg(k, "line"), bytes, at));
@@ -220,10 +212,10 @@ static void store_lines(const Pack *k)
                                 STMT_PARAMS({"const Operand &", "o"}, {"const Tile &", "t"}, {"int", "part"},
                                             {"const Words &", "word"})});
     const Value *at = of(k, expr_mul_i(k->p, each_word(k), WORD)),
-                *row = add(k, reg(k, "t.line"), reg(k, "number"));
+                *row = sum(k, reg(k, "t.line"), reg(k, "number"));
     stmt_if(s, both(k, in_lines(k), op(k, VALUE_LT, at, reg(k, "t.bytes"))));
-    const Value *line = add(k, reg(k, "t.to"), mul(k, row, reg(k, "o.to_ld")));
-    stmt_store(s, word_at(add(k, add(k, line, reg(k, "t.at")), at)), word_of(k, "word"));
+    const Value *line = sum(k, reg(k, "t.to"), product(k, row, reg(k, "o.to_ld")));
+    stmt_store(s, word_at(sum(k, sum(k, line, reg(k, "t.at")), at)), word_of(k, "word"));
     stmt_end(s);
     end_words(k);
     stmt_end(s);
@@ -260,11 +252,12 @@ static void across_functions(const Pack *k)
     stmt_function(s, (Function){.name = "store_vector",
                                 STMT_PARAMS({"const Operand &", "o"}, {"const Tile &", "t"},
                                             {"int", "element"}, {"int", "line"}, {"const Vector &", "v"})});
-    const Value *inside = op(k, VALUE_LT, mul(k, element, bytes), reg(k, "t.bytes"));
+    const Value *inside = op(k, VALUE_LT, product(k, element, bytes), reg(k, "t.bytes"));
     stmt_if(s, both(k, inside, op(k, VALUE_LT, line, reg(k, "t.lines"))));
-    const Value *row_of = mul(k, add(k, op(k, VALUE_DIV, reg(k, "t.at"), bytes), element), reg(k, "o.to_ld"));
-    const Value *column = mul(k, value_cast(s, "u64", add(k, reg(k, "t.line"), line)), bytes);
-    const Value *to = add(k, add(k, reg(k, "t.to"), row_of), column);
+    const Value *row_of =
+        product(k, sum(k, op(k, VALUE_DIV, reg(k, "t.at"), bytes), element), reg(k, "o.to_ld"));
+    const Value *column = product(k, value_cast(s, "u64", sum(k, reg(k, "t.line"), line)), bytes);
+    const Value *to = sum(k, sum(k, reg(k, "t.to"), row_of), column);
     stmt_store(s, access_at(SPACE_GLOBAL, "Vector", VECTOR * WORD, to, NULL), reg(k, "v"));
     stmt_end(s);
     stmt_end(s);
@@ -375,13 +368,13 @@ static void tile(const Pack *k)
     const Value *batch = stmt_define(s, "u32", "batch", op(k, VALUE_DIV, group, per));
     const Value *in = stmt_define(s, "u32", "in_matrix", op(k, VALUE_MOD, group, per));
     stmt_var(s, "Tile", "t", NULL);
-    stmt_set(s, reg(k, "t.line"), mul(k, op(k, VALUE_DIV, in, tiles), number(k, PACK_TILE_LINES)));
+    stmt_set(s, reg(k, "t.line"), product(k, op(k, VALUE_DIV, in, tiles), number(k, PACK_TILE_LINES)));
     const Value *column = value_cast(s, "u64", op(k, VALUE_MOD, in, tiles));
-    stmt_set(s, reg(k, "t.at"), mul(k, column, number(k, PACK_TILE_BYTES)));
-    const Value *from = add(k, reg(k, "o.from"), mul(k, batch, reg(k, "o.matrix")));
-    from = add(k, from, mul(k, reg(k, "t.line"), reg(k, "o.ld")));
-    stmt_set(s, reg(k, "t.from"), add(k, from, reg(k, "t.at")));
-    stmt_set(s, reg(k, "t.to"), add(k, reg(k, "o.to"), mul(k, batch, reg(k, "o.to_matrix"))));
+    stmt_set(s, reg(k, "t.at"), product(k, column, number(k, PACK_TILE_BYTES)));
+    const Value *from = sum(k, reg(k, "o.from"), product(k, batch, reg(k, "o.matrix")));
+    from = sum(k, from, product(k, reg(k, "t.line"), reg(k, "o.ld")));
+    stmt_set(s, reg(k, "t.from"), sum(k, from, reg(k, "t.at")));
+    stmt_set(s, reg(k, "t.to"), sum(k, reg(k, "o.to"), product(k, batch, reg(k, "o.to_matrix"))));
     at_most(k, "t.lines", "o.lines", "t.line", PACK_TILE_LINES);
     /* the two aligned words around a word end up to 7 bytes after its first byte */
     at_most(k, "t.bytes", "o.line_bytes", "t.at", PACK_TILE_BYTES + 2 * WORD);

@@ -173,12 +173,6 @@ const GpuCopy ring_copy = {
 
 /* ---- the kernel function ---- */
 
-static void set(Stmts *s, const char *to, const Value *x) { stmt_set(s, value_reg(s, to), x); }
-
-static const Value *sum(Stmts *s, const Value *x, const Value *y) { return value_op(s, VALUE_ADD, x, y); }
-static const Value *less(Stmts *s, const Value *x, const Value *y) { return value_op(s, VALUE_SUB, x, y); }
-static const Value *times(Stmts *s, const Value *x, const Value *y) { return value_op(s, VALUE_MUL, x, y); }
-
 /* A tile that overhangs the edge of D is moved back inside, unless that misaligns its pieces. It then
  * overlaps the neighbouring tile, which stores the rows or columns that both have. */
 static void shift_back(const GpuPlan *p, Stmts *s, int i, const Value *at, const char *side)
@@ -186,8 +180,8 @@ static void shift_back(const GpuPlan *p, Stmts *s, int i, const Value *at, const
     const GpuOperand *x = &p->op[i];
     const Value *tile = value_int(s, x->tile), *zero = value_int(s, 0);
     const Value *size = value_cast(s, "int", value_reg(s, side));
-    const Value *over =
-        stmt_define(s, "int", stmts_name(s, "over_%c", x->name), less(s, sum(s, at, tile), size));
+    const Value *over = stmt_define(s, "int", stmts_name(s, "over_%c", x->name),
+                                    value_difference(s, value_sum(s, at, tile), size));
     const Value *moves =
         value_op(s, VALUE_BOTH, value_op(s, VALUE_GT, over, zero), value_op(s, VALUE_GE, size, tile));
     if (x->tlu && !p->ring.via_registers && !p->ring.shifts) {
@@ -208,9 +202,9 @@ static void overlap(const GpuPlan *p, Stmts *s)
                                 STMT_PARAMS({"int", "at"}, {"int", "tile"}, {"int", "size"})});
     if (p->ring.shift_ptr) {
         const Value *rest = stmt_define(s, "int", "rest", value_op(s, VALUE_MOD, size, tile));
-        const Value *last = value_op(s, VALUE_EQ, sum(s, value_reg(s, "at"), tile), size);
+        const Value *last = value_op(s, VALUE_EQ, value_sum(s, value_reg(s, "at"), tile), size);
         const Value *shares = value_op(s, VALUE_BOTH, last, rest);
-        stmt_return(s, value_select(s, shares, less(s, tile, rest), zero));
+        stmt_return(s, value_select(s, shares, value_difference(s, tile, rest), zero));
     } else
         stmt_return(s, zero);
     stmt_end(s);
@@ -221,8 +215,8 @@ static void overlap(const GpuPlan *p, Stmts *s)
 static void origins(const GpuPlan *p, Stmts *s)
 {
     const Value *mt[] = {value_int(s, p->mt[0]), value_int(s, p->mt[1])};
-    const Value *m0 = stmt_var(s, "int", "m0", times(s, value_reg(s, "wg0"), mt[0]));
-    const Value *n0 = stmt_var(s, "int", "n0", times(s, value_reg(s, "wg1"), mt[1]));
+    const Value *m0 = stmt_var(s, "int", "m0", value_product(s, value_reg(s, "wg0"), mt[0]));
+    const Value *n0 = stmt_var(s, "int", "n0", value_product(s, value_reg(s, "wg1"), mt[1]));
     if (p->ring.shift_ptr) shift_back(p, s, 0, m0, "size_m"), shift_back(p, s, 1, n0, "size_n");
 }
 
@@ -252,20 +246,20 @@ static void start(const GpuPlan *p, Stmts *s)
     const Value *ring = stmt_var(s, "@Ring", "ring", NULL);
     if (!p->walk.prefetches) stmt_var(s, "@Acc", "acc", NULL);
     const Value *lds = value_call(s, "__cvta_generic_to_shared", value_reg(s, "lds"));
-    set(s, "ring.smem", value_cast(s, "@u32", lds));
-    set(s, "ring.chunks", value_reg(s, "count"));
-    set(s, "ring.whole", value_reg(s, "whole"));
-    set(s, "ring.wrap", less(s, value_reg(s, "whole"), late));
-    set(s, "ring.tail", value_op(s, VALUE_MOD, value_reg(s, "k"), value_reg(s, "@DU")));
+    stmt_set_reg(s, "ring.smem", value_cast(s, "@u32", lds));
+    stmt_set_reg(s, "ring.chunks", value_reg(s, "count"));
+    stmt_set_reg(s, "ring.whole", value_reg(s, "whole"));
+    stmt_set_reg(s, "ring.wrap", value_difference(s, value_reg(s, "whole"), late));
+    stmt_set_reg(s, "ring.tail", value_op(s, VALUE_MOD, value_reg(s, "k"), value_reg(s, "@DU")));
     if (p->indices) {
-        set(s, "ring.x", value_reg(s, "dims"));
-        set(s, "ring.first", value_reg(s, "first"));
-        set(s, "ring.step", step);
+        stmt_set_reg(s, "ring.x", value_reg(s, "dims"));
+        stmt_set_reg(s, "ring.first", value_reg(s, "first"));
+        stmt_set_reg(s, "ring.step", step);
         stmt_call(s, "@begin", copy_a, copy_b, ring, a, b, value_cast(s, "int", m), value_cast(s, "int", n),
                   m0, n0, tid);
     } else
         stmt_call(s, "@begin", copy_a, copy_b, ring, a, b, lda, ldb, m, n, m0, n0, tid,
-                  sum(s, value_reg(s, "first"), times(s, late, step)), step);
+                  value_sum(s, value_reg(s, "first"), value_product(s, late, step)), step);
 }
 
 static void products(const GpuPlan *p, Stmts *s)
@@ -286,7 +280,7 @@ static const Value *tile_of(Stmts *s, const Value *tensor, char n)
     const Value *ld = value_named(s, "ld%c", n);
     const Value *column = value_call(s, stmts_name(s, "@%c_at_n", n), value_reg(s, "n0"), ld);
     const Value *row = value_call(s, stmts_name(s, "@%c_at_m", n), value_reg(s, "m0"), ld);
-    return sum(s, sum(s, tensor, column), row);
+    return value_sum(s, value_sum(s, tensor, column), row);
 }
 
 /* Where the tile's results go, and what they are made of: struct o. */
@@ -294,31 +288,31 @@ static void output(const GpuPlan *p, Stmts *s)
 {
     const bool strided = p->strided || p->workspace;
     const Value *d = gpu_tensor_value(p, s, 'd', strided);
-    if (p->gsu_multiple) d = sum(s, d, gpu_workspace_part(p, s));
-    set(s, "o.d", p->indices ? d : tile_of(s, d, 'd'));
-    if (!p->indices) set(s, "o.ldd", value_reg(s, "ldd"));
+    if (p->gsu_multiple) d = value_sum(s, d, gpu_workspace_part(p, s));
+    stmt_set_reg(s, "o.d", p->indices ? d : tile_of(s, d, 'd'));
+    if (!p->indices) stmt_set_reg(s, "o.ldd", value_reg(s, "ldd"));
     if (gpu_reads_c(p)) {
         const Value *c = gpu_tensor_value(p, s, 'c', strided);
-        set(s, "o.c", p->indices ? c : tile_of(s, c, 'c'));
-        if (!p->indices) set(s, "o.ldc", value_reg(s, "ldc"));
+        stmt_set_reg(s, "o.c", p->indices ? c : tile_of(s, c, 'c'));
+        if (!p->indices) stmt_set_reg(s, "o.ldc", value_reg(s, "ldc"));
     }
     gpu_load_ops(p, s, "o.ops");
     const Value *m = value_reg(s, "size_m"), *n = value_reg(s, "size_n"), *m0 = value_reg(s, "m0"),
                 *n0 = value_reg(s, "n0");
     if (fused_any(&p->fused) || p->indices) {
-        set(s, "o.m0", m0);
-        set(s, "o.n0", n0);
+        stmt_set_reg(s, "o.m0", m0);
+        stmt_set_reg(s, "o.n0", n0);
     }
     if (p->indices) {
-        set(s, "o.x", value_reg(s, "dims"));
+        stmt_set_reg(s, "o.x", value_reg(s, "dims"));
         const Value *aligned = gpu_dims_vectors(p, s, ring_store_wide(p), NULL);
-        set(s, "o.wide", gpu_adds(p) ? value_literal(s, "false") : aligned);
+        stmt_set_reg(s, "o.wide", gpu_adds(p) ? value_literal(s, "false") : aligned);
     }
-    set(s, "o.m_left", less(s, m, m0));
-    set(s, "o.n_left", less(s, n, n0));
+    stmt_set_reg(s, "o.m_left", value_difference(s, m, m0));
+    stmt_set_reg(s, "o.n_left", value_difference(s, n, n0));
     if (!p->indices) {
-        set(s, "o.m_skip", value_call(s, "@overlap", m0, value_reg(s, "@MT0"), m));
-        set(s, "o.n_skip", value_call(s, "@overlap", n0, value_reg(s, "@MT1"), n));
+        stmt_set_reg(s, "o.m_skip", value_call(s, "@overlap", m0, value_reg(s, "@MT0"), m));
+        stmt_set_reg(s, "o.n_skip", value_call(s, "@overlap", n0, value_reg(s, "@MT1"), n));
     }
 }
 
@@ -326,7 +320,7 @@ static void store_results(const GpuPlan *p, Stmts *s)
 {
     const Value *lds = value_reg(s, "lds");
     const int table = p->indices ? (int)ring_table_of(p).bytes : 0;
-    if (ring_fills_ahead(p)) lds = sum(s, lds, value_int(s, p->n_stages * p->stage_bytes + table));
+    if (ring_fills_ahead(p)) lds = value_sum(s, lds, value_int(s, p->n_stages * p->stage_bytes + table));
     if (p->partial_sums) stmt_if(s, gpu_joined(p, s, lds));
     stmt_call(s, "@store", value_reg(s, "o"), value_reg(s, "acc"), lds,
               value_cast(s, "int", value_reg(s, "tid")));
@@ -355,7 +349,7 @@ static void prefetching_turn(const GpuPlan *p, Stmts *s)
     stmt_if(s, value_reg(s, "stores"));
     store_results(p, s);
     stmt_end(s);
-    set(s, "stores", value_reg(s, "has_tile"));
+    stmt_set_reg(s, "stores", value_reg(s, "has_tile"));
     stmt_if(s, value_reg(s, "has_tile"));
     products(p, s);
     output(p, s);

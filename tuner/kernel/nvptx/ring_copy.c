@@ -45,34 +45,30 @@ static void state(const RingCopy *c)
     stmt_end(s);
 }
 
-static void set(const RingCopy *c, const char *to, const Value *x) { stmt_set(c->s, piece_reg(c, to), x); }
-
 /* Elements of global memory from the operand's first one: at_free along the free dimension, at_k along K. */
 static const Value *elements_at(const RingCopy *c, const char *function, const Value *x)
 {
-    return value_call(c->s, piece_function(c, function), x, piece_reg(c, "ld"));
+    return value_call(c->s, piece_function(c, function), x, reg(c, "ld"));
 }
 
 /* x.extra: bytes from x.p to the extra piece at the end of the row with the thread's number. */
 static void begin_shifted(const RingCopy *c)
 {
     Stmts *s = c->s;
-    const Value *p = value_cast(s, "@u64", piece_reg(c, "x.p")), *four = value_int(s, 4);
-    const Value *first = value_op(s, VALUE_SUB, p, piece_times(c, piece_reg(c, "x.col"), 16));
+    const Value *p = value_cast(s, "@u64", reg(c, "x.p")), *four = value_int(s, 4);
+    const Value *first = value_op(s, VALUE_SUB, p, times(c, reg(c, "x.col"), 16));
     first = stmt_define(s, "@u64", "first", first);
-    const Value *rows =
-        value_cast(s, "long long", value_op(s, VALUE_SUB, piece_reg(c, "tid"), piece_reg(c, "x.r")));
-    const Value *row_bytes = value_cast(s, "long long", piece_times(c, piece_reg(c, "ld"), 4));
+    const Value *rows = value_cast(s, "long long", value_op(s, VALUE_SUB, reg(c, "tid"), reg(c, "x.r")));
+    const Value *row_bytes = value_cast(s, "long long", times(c, reg(c, "ld"), 4));
     const Value *last =
-        stmt_define(s, "@u64", "last", piece_sum(c, first, value_op(s, VALUE_MUL, rows, row_bytes)));
+        stmt_define(s, "@u64", "last", sum(c, first, value_op(s, VALUE_MUL, rows, row_bytes)));
     const Value *own =
         value_op(s, VALUE_AND, value_op(s, VALUE_SHR, first, value_int(s, 2)), value_int(s, 3));
     const Value *of_last = value_op(s, VALUE_AND, last, value_int(s, 12));
     set(c, "x.shifts", value_cast(s, "int", value_op(s, VALUE_OR, own, of_last)));
-    stmt_update(s, VALUE_SUB, piece_reg(c, "x.p"),
-                value_op(s, VALUE_MUL, value_expr(s, piece_shift(c)), four));
+    stmt_update(s, VALUE_SUB, reg(c, "x.p"), value_op(s, VALUE_MUL, value_expr(s, piece_shift(c)), four));
     const Value *end =
-        piece_sum(c, value_op(s, VALUE_AND, last, value_literal(s, "~15ull")), value_int(s, c->mc * 4));
+        sum(c, value_op(s, VALUE_AND, last, value_literal(s, "~15ull")), value_int(s, c->mc * 4));
     set(c, "x.extra", value_cast(s, "long long", value_op(s, VALUE_SUB, end, p)));
 }
 
@@ -83,27 +79,25 @@ static void begin(const RingCopy *c)
     piece_open(c, "begin", true,
                PIECE_PARAMS({"const @T *", "base"}, {"@u64", "ld"}, {"int", "tile0"}, {"int", "size"},
                             {"int", "tid"}, {"@u64", "k0"}, {"int", "k_add"}));
-    set(c, "x.r", value_op(s, VALUE_DIV, piece_reg(c, "tid"), value_int(s, c->pass_cols)));
-    set(c, "x.col", value_op(s, VALUE_MOD, piece_reg(c, "tid"), value_int(s, c->pass_cols)));
-    set(c, "x.left", value_op(s, VALUE_SUB, piece_reg(c, "size"), piece_reg(c, "tile0")));
+    set(c, "x.r", value_op(s, VALUE_DIV, reg(c, "tid"), value_int(s, c->pass_cols)));
+    set(c, "x.col", value_op(s, VALUE_MOD, reg(c, "tid"), value_int(s, c->pass_cols)));
+    set(c, "x.left", value_op(s, VALUE_SUB, reg(c, "size"), reg(c, "tile0")));
     piece_declare(c);
     set(c, "x.s0", value_expr(s, piece_first(c)));
-    set(c, "x.p_safe", value_cast(s, "const char *", piece_reg(c, "base")));
-    set(c, "x.row_step", piece_times(c, piece_reg(c, "ld"), c->pass_rows * c->bpe));
-    const Value *col = piece_times(c, piece_reg(c, "x.col"), c->ce), *from = piece_reg(c, "base");
+    set(c, "x.p_safe", value_cast(s, "const char *", reg(c, "base")));
+    set(c, "x.row_step", times(c, reg(c, "ld"), c->pass_rows * c->bpe));
+    const Value *col = times(c, reg(c, "x.col"), c->ce), *from = reg(c, "base");
     if (c->k_rows) {
-        from =
-            piece_sum(c, from, elements_at(c, "k_at", piece_sum(c, piece_reg(c, "k0"), piece_reg(c, "x.r"))));
-        from = piece_sum(c, from, elements_at(c, "free_at", piece_reg(c, "tile0")));
-        from = piece_sum(c, from, elements_at(c, "free_at", col));
+        from = sum(c, from, elements_at(c, "k_at", sum(c, reg(c, "k0"), reg(c, "x.r"))));
+        from = sum(c, from, elements_at(c, "free_at", reg(c, "tile0")));
+        from = sum(c, from, elements_at(c, "free_at", col));
     } else {
-        from = piece_sum(c, from,
-                         elements_at(c, "free_at", piece_sum(c, piece_reg(c, "tile0"), piece_reg(c, "x.r"))));
-        from = piece_sum(c, from, elements_at(c, "k_at", piece_reg(c, "k0")));
-        from = piece_sum(c, from, elements_at(c, "k_at", col));
+        from = sum(c, from, elements_at(c, "free_at", sum(c, reg(c, "tile0"), reg(c, "x.r"))));
+        from = sum(c, from, elements_at(c, "k_at", reg(c, "k0")));
+        from = sum(c, from, elements_at(c, "k_at", col));
     }
     set(c, "x.p", value_cast(s, "const char *", from));
-    const Value *k_bytes = piece_times(c, piece_reg(c, "k_add"), c->bpe);
+    const Value *k_bytes = times(c, reg(c, "k_add"), c->bpe);
     set(c, "x.k_step", value_cast(s, "long long", elements_at(c, "k_at", k_bytes)));
     if (c->p->ring.shifts) begin_shifted(c);
     stmt_end(s);
@@ -122,26 +116,24 @@ static void extra(const RingCopy *c)
     stmt_define(s, "@u32", "tid", value_call_0(s, "@tid"));
     const Expr *row = stmt_let(s, "row", expr_add(pool, tid, expr_mul_i(pool, i, c->p->n_threads)));
     const Value *rows =
-        value_op(s, VALUE_MUL, value_reg(s, "i"), piece_times(c, piece_reg(c, "x.row_step"), c->pass_cols));
-    const Value *from = piece_sum(c, piece_sum(c, piece_reg(c, "x.p"), piece_reg(c, "x.extra")), rows);
+        value_op(s, VALUE_MUL, value_reg(s, "i"), times(c, reg(c, "x.row_step"), c->pass_cols));
+    const Value *from = sum(c, sum(c, reg(c, "x.p"), reg(c, "x.extra")), rows);
     const Expr *to = expr_add_i(pool, expr_mul_i(pool, row, c->tile.row_bytes), c->mc * 4);
-    Access at = access_window(piece_reg(c, "stage"), to, 16);
+    Access at = access_window(reg(c, "stage"), to, 16);
     at.guard = expr_op(pool, EXPR_LT, row, expr_const(pool, c->mr));
-    const Value *n = piece_reg(c, "n");
-    stmt_copy(s, at, piece_or_safe(c, n, from, 16), piece_times(c, n, 4));
+    const Value *n = reg(c, "n");
+    stmt_copy(s, at, piece_or_safe(c, n, from, 16), times(c, n, 4));
     stmt_end(s);
 }
 
 static void call_extra(const RingCopy *c, const Expr *i, const Value *n)
 {
-    stmt_call(c->s, piece_function(c, "extra"), piece_reg(c, "x"), piece_reg(c, "stage"), value_expr(c->s, i),
-              n);
+    stmt_call(c->s, piece_function(c, "extra"), reg(c, "x"), reg(c, "stage"), value_expr(c->s, i), n);
 }
 
 static void call_extras(const RingCopy *c)
 {
-    stmt_call(c->s, piece_function(c, "extras"), piece_reg(c, "x"), piece_reg(c, "stage"),
-              piece_reg(c, "k_left"));
+    stmt_call(c->s, piece_function(c, "extras"), reg(c, "x"), reg(c, "stage"), reg(c, "k_left"));
 }
 
 static void whole(const RingCopy *c)
@@ -167,7 +159,7 @@ static void whole(const RingCopy *c)
     }
     Access to = piece_to_stage(c, i, c->cw);
     to.guard = piece_in_tile(c, i);
-    stmt_copy(s, to, piece_from(piece_reg(c, "q"), piece_in_row(c, i), c->cw), NULL);
+    stmt_copy(s, to, piece_from(reg(c, "q"), piece_in_row(c, i), c->cw), NULL);
     piece_next_row(c, i);
     stmt_end(s);
     stmt_end(s);
@@ -178,7 +170,7 @@ static const Value *n_in_k(const RingCopy *c, const Expr *i)
 {
     Stmts *s = c->s;
     ExprPool *pool = &s->pool;
-    const Value *k_left = piece_reg(c, "k_left"), *zero = value_int(s, 0), *ce = value_int(s, c->ce);
+    const Value *k_left = reg(c, "k_left"), *zero = value_int(s, 0), *ce = value_int(s, c->ce);
     if (c->k_rows) {
         const Value *in = value_op(s, VALUE_LT, piece_int(c, piece_row(c, i)), k_left);
         return value_select(s, in, ce, zero);
@@ -195,12 +187,12 @@ static void k_tail(const RingCopy *c)
     Stmts *s = c->s;
     piece_open(c, "k_tail", false, PIECE_PARAMS({"@u32", "stage"}, {"int", "k_left"}));
     piece_declare(c);
-    stmt_var(s, "const char *", "q", piece_reg(c, "x.p"));
+    stmt_var(s, "const char *", "q", reg(c, "x.p"));
     const Expr *i = piece_each(c, UNROLL_4), *inside = piece_in_tile(c, i);
     const Value *n = stmt_define(s, "int", "n", n_in_k(c, i));
     if (inside) stmt_if_expr(s, inside);
-    const Value *from = piece_sum(c, piece_reg(c, "q"), value_expr(s, piece_in_row(c, i)));
-    stmt_copy(s, piece_to_stage(c, i, c->cw), piece_or_safe(c, n, from, c->cw), piece_times(c, n, c->bpe));
+    const Value *from = sum(c, reg(c, "q"), value_expr(s, piece_in_row(c, i)));
+    stmt_copy(s, piece_to_stage(c, i, c->cw), piece_or_safe(c, n, from, c->cw), times(c, n, c->bpe));
     piece_next_row(c, i);
     if (inside) stmt_end(s);
     stmt_end(s);
@@ -214,12 +206,12 @@ static void guarded(const RingCopy *c)
     piece_open(c, "guarded", false, PIECE_PARAMS({"@u32", "stage"}, {"int", "k_left"}));
     piece_declare(c);
     const Expr *i = piece_each(c, UNROLL_4);
-    const Value *n = stmt_define(s, "int", "n",
-                                 value_call(s, piece_function(c, "valid"), piece_reg(c, "x"),
-                                            value_expr(s, i), piece_reg(c, "k_left")));
+    const Value *n = stmt_define(
+        s, "int", "n",
+        value_call(s, piece_function(c, "valid"), reg(c, "x"), value_expr(s, i), reg(c, "k_left")));
     Access to = piece_to_stage(c, i, c->cw);
     to.guard = piece_guard(c, i);
-    stmt_copy(s, to, piece_or_safe(c, n, piece_source(c, i), c->cw), piece_times(c, n, c->bpe));
+    stmt_copy(s, to, piece_or_safe(c, n, piece_source(c, i), c->cw), times(c, n, c->bpe));
     stmt_end(s);
     stmt_end(s);
 }
@@ -231,19 +223,19 @@ static void guarded(const RingCopy *c)
 static void valid_shifted(const RingCopy *c)
 {
     Stmts *s = c->s;
-    const Value *left = piece_reg(c, "x.left"), *k_left = piece_reg(c, "k_left"), *zero = value_int(s, 0);
+    const Value *left = reg(c, "x.left"), *k_left = reg(c, "k_left"), *zero = value_int(s, 0);
     stmt_function(s,
                   (Function){.result = "int",
                              .name = piece_function(c, "valid"),
                              STMT_PARAMS({stmts_name(s, "const @Copy%c &", c->upper), "x"}, {"int", "row"},
                                          {"int", "c"}, {"int", "from"}, {"int", "most"}, {"int", "k_left"})});
-    const Value *n = piece_sum(c, c->k_rows ? left : k_left, piece_reg(c, "from"));
-    n = stmt_define(s, "int", "n", value_op(s, VALUE_SUB, n, piece_times(c, piece_reg(c, "c"), 4)));
-    const Value *behind = value_op(s, VALUE_GE, piece_reg(c, "row"), c->k_rows ? k_left : left);
+    const Value *n = sum(c, c->k_rows ? left : k_left, reg(c, "from"));
+    n = stmt_define(s, "int", "n", value_op(s, VALUE_SUB, n, times(c, reg(c, "c"), 4)));
+    const Value *behind = value_op(s, VALUE_GE, reg(c, "row"), c->k_rows ? k_left : left);
     stmt_if(s, value_op(s, VALUE_EITHER, behind, value_op(s, VALUE_LT, n, zero)));
     stmt_return(s, zero);
     stmt_end(s);
-    const Value *most = piece_reg(c, "most");
+    const Value *most = reg(c, "most");
     stmt_return(s, value_select(s, value_op(s, VALUE_GT, n, most), most, n));
     stmt_end(s);
 }
@@ -252,8 +244,8 @@ static const Value *call_valid(const RingCopy *c, const Expr *row, const Expr *p
                                const Value *most)
 {
     Stmts *s = c->s;
-    return value_call(s, piece_function(c, "valid"), piece_reg(c, "x"), value_expr(s, row),
-                      value_expr(s, piece), value_expr(s, from), most, piece_reg(c, "k_left"));
+    return value_call(s, piece_function(c, "valid"), reg(c, "x"), value_expr(s, row), value_expr(s, piece),
+                      value_expr(s, from), most, reg(c, "k_left"));
 }
 
 /* Prints @extras_X: the extra pieces of a chunk that may cross an edge. */
@@ -286,7 +278,7 @@ static void guarded_shifted(const RingCopy *c)
     Access to = piece_to_stage(c, i, 16);
     to.guard =
         piece_both(c, piece_in_tile(c, i), expr_op(pool, EXPR_LT, expr_const(pool, 0), piece_left(c, at)));
-    stmt_copy(s, to, piece_or_safe(c, n, piece_source(c, i), 16), piece_times(c, n, 4));
+    stmt_copy(s, to, piece_or_safe(c, n, piece_source(c, i), 16), times(c, n, 4));
     stmt_end(s);
     call_extras(c);
     stmt_end(s);

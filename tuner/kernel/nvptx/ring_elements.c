@@ -10,16 +10,16 @@ static void words_of_elements(const RingCopy *c, const Expr *from, int batch)
     Stmts *s = c->s;
     ExprPool *pool = &s->pool;
     const int words = c->cw / 4;
-    const Value *w = piece_reg(c, "w");
+    const Value *w = reg(c, "w");
     stmt_array(s, "@u32", "w", DIMS(batch, words));
     const Expr *b = stmt_unrolled(s, "b", 0, batch);
     const Expr *wi = stmt_unrolled(s, "e", 0, words);
     stmt_set(s, value_at(s, value_at(s, w, b), wi), value_int(s, 0));
     stmt_end(s);
     const Expr *i = expr_add(pool, from, b);
-    const Value *n = stmt_define(s, "int", "n",
-                                 value_call(s, piece_function(c, "valid"), piece_reg(c, "x"),
-                                            value_expr(s, i), piece_reg(c, "k_left")));
+    const Value *n = stmt_define(
+        s, "int", "n",
+        value_call(s, piece_function(c, "valid"), reg(c, "x"), value_expr(s, i), reg(c, "k_left")));
     const Value *at = stmt_define(s, "const char *", "at", piece_source(c, i));
     const Expr *e = stmt_unrolled(s, "e", 0, c->ce), *byte = expr_mul_i(pool, e, c->bpe);
     stmt_if(s, value_op(s, VALUE_LT, piece_int(c, e), n));
@@ -47,20 +47,20 @@ static void parts_of_elements(const RingCopy *c, const Expr *from, int batch)
     ExprPool *pool = &s->pool;
     const int part = c->bpe > 8 ? 8 : c->bpe, parts = c->bpe / part;
     const Expr *b = stmt_unrolled(s, "b", 0, batch), *i = expr_add(pool, from, b);
-    const Value *n = stmt_define(s, "int", "n",
-                                 value_call(s, piece_function(c, "valid"), piece_reg(c, "x"),
-                                            value_expr(s, i), piece_reg(c, "k_left")));
+    const Value *n = stmt_define(
+        s, "int", "n",
+        value_call(s, piece_function(c, "valid"), reg(c, "x"), value_expr(s, i), reg(c, "k_left")));
     const Value *wanted = piece_want(c, i);
     const Value *at = stmt_define(s, "const char *", "at", piece_source(c, i));
     if (!piece_leaves_out(c) && c->partly) stmt_if_expr(s, piece_in_tile(c, i));
     const Expr *e = stmt_unrolled(s, "e", 0, c->cw / part), *byte = expr_mul_i(pool, e, part);
     const Value *number = piece_int(c, e);
-    stmt_if(s, value_op(s, VALUE_LT, number, piece_times(c, wanted, parts)));
-    const Value *in = stmt_define(s, "bool", "in", value_op(s, VALUE_LT, number, piece_times(c, n, parts)));
+    stmt_if(s, value_op(s, VALUE_LT, number, times(c, wanted, parts)));
+    const Value *in = stmt_define(s, "bool", "in", value_op(s, VALUE_LT, number, times(c, n, parts)));
     Access to = piece_to_stage(c, i, part);
     to.offset = expr_add(pool, to.offset, byte);
     const Value *valid_bytes = value_select(s, in, value_int(s, part), value_int(s, 0));
-    stmt_copy(s, to, piece_or_safe(c, in, piece_sum(c, at, value_expr(s, byte)), part), valid_bytes);
+    stmt_copy(s, to, piece_or_safe(c, in, sum(c, at, value_expr(s, byte)), part), valid_bytes);
     stmt_end(s);
     if (!piece_leaves_out(c) && c->partly) stmt_end(s);
     stmt_end(s);
@@ -92,12 +92,11 @@ void ring_elements_put(const RingCopy *c)
  * word of both. */
 static const Value *half(const RingCopy *c, const char *array, const Expr *i)
 {
-    return value_at(c->s, piece_reg(c, array), i);
+    return value_at(c->s, reg(c, array), i);
 }
 static const Value *has_words(const RingCopy *c)
 {
-    const Value *aligned =
-        value_op(c->s, VALUE_EQ, piece_reg(c, "x.byte_select"), value_literal(c->s, "0x3210"));
+    const Value *aligned = value_op(c->s, VALUE_EQ, reg(c, "x.byte_select"), value_literal(c->s, "0x3210"));
     return stmt_define(c->s, "bool", "words", aligned);
 }
 static const Value *load_half(const RingCopy *c, const Value *at, int byte, const char *type, int bytes)
@@ -112,7 +111,7 @@ void ring_store_words_put(const RingCopy *c)
     piece_declare(c);
     const Expr *i = piece_each(c, UNROLL_FULL);
     const Value *word =
-        value_call(s, "__byte_perm", half(c, "x.lo", i), half(c, "x.hi", i), piece_reg(c, "x.byte_select"));
+        value_call(s, "__byte_perm", half(c, "x.lo", i), half(c, "x.hi", i), reg(c, "x.byte_select"));
     const Value *v = stmt_define(s, "@u32", "v", word);
     Access to = piece_to_stage(c, i, 4);
     to.guard = piece_in_tile(c, i);
@@ -125,12 +124,12 @@ static void load_whole(const RingCopy *c)
 {
     Stmts *s = c->s;
     piece_open(c, "load_whole", true, NULL, 0);
-    stmt_var(s, "const char *", "q", piece_reg(c, "x.p"));
+    stmt_var(s, "const char *", "q", reg(c, "x.p"));
     const Value *words = has_words(c);
     if (c->partly) piece_declare(c);
     const Expr *i = piece_each(c, UNROLL_FULL), *inside = piece_in_tile(c, i);
-    const Value *at = stmt_define(s, "const char *", "at",
-                                  piece_sum(c, piece_reg(c, "q"), value_expr(s, piece_in_row(c, i))));
+    const Value *at =
+        stmt_define(s, "const char *", "at", sum(c, reg(c, "q"), value_expr(s, piece_in_row(c, i))));
     if (inside) stmt_if_expr(s, inside);
     stmt_if(s, words);
     stmt_set(s, half(c, "x.lo", i), load_half(c, at, 0, "@u32", 4));
@@ -148,18 +147,18 @@ static void load(const RingCopy *c)
 {
     Stmts *s = c->s;
     piece_open(c, "load", true, PIECE_PARAMS({"bool", "whole"}, {"int", "k_left"}));
-    stmt_if(s, piece_reg(c, "whole"));
-    stmt_call(s, piece_function(c, "load_whole"), piece_reg(c, "x"));
+    stmt_if(s, reg(c, "whole"));
+    stmt_call(s, piece_function(c, "load_whole"), reg(c, "x"));
     stmt_return(s, NULL);
     stmt_end(s);
-    stmt_var(s, "const char *", "q", piece_reg(c, "x.p"));
+    stmt_var(s, "const char *", "q", reg(c, "x.p"));
     const Value *words = has_words(c);
     const Expr *i = piece_each(c, UNROLL_FULL);
-    const Value *n = stmt_define(s, "int", "n",
-                                 value_call(s, piece_function(c, "valid"), piece_reg(c, "x"),
-                                            value_expr(s, i), piece_reg(c, "k_left")));
-    const Value *at = stmt_define(s, "const char *", "at",
-                                  piece_sum(c, piece_reg(c, "q"), value_expr(s, piece_in_row(c, i))));
+    const Value *n = stmt_define(
+        s, "int", "n",
+        value_call(s, piece_function(c, "valid"), reg(c, "x"), value_expr(s, i), reg(c, "k_left")));
+    const Value *at =
+        stmt_define(s, "const char *", "at", sum(c, reg(c, "q"), value_expr(s, piece_in_row(c, i))));
     static const char *const names[] = {"first", "second"};
     const Value *part[2];
     for (int h = 0; h < 2; h++) {

@@ -30,7 +30,6 @@ static int n_places(const RingCopy *c)
     return (c->k_rows ? c->passes : c->n / c->passes) * places_of_piece(c);
 }
 
-static void set(const RingCopy *c, const char *to, const Value *x) { stmt_set(c->s, piece_reg(c, to), x); }
 static const Expr *word(const RingCopy *c, const char *name) { return piece_field(c, name, UINT32_MAX); }
 static const Value *unsigned_of(const RingCopy *c, const Value *x) { return value_cast(c->s, "unsigned", x); }
 
@@ -182,9 +181,9 @@ static const Expr *k_of(const RingCopy *c, const Expr *i)
 static const Expr *define_free(const RingCopy *c, const Expr *at, int width)
 {
     Stmts *s = c->s;
-    const Value *free = value_op(s, VALUE_ADD, unsigned_of(c, piece_reg(c, "x.tile0")), value_expr(s, at));
+    const Value *free = value_op(s, VALUE_ADD, unsigned_of(c, reg(c, "x.tile0")), value_expr(s, at));
     free = stmt_define(s, "unsigned", "at_free", free);
-    const Value *last = value_op(s, VALUE_SUB, unsigned_of(c, piece_reg(c, "x.size")), value_int(s, width));
+    const Value *last = value_op(s, VALUE_SUB, unsigned_of(c, reg(c, "x.size")), value_int(s, width));
     last = stmt_define(s, "unsigned", "last", last);
     stmt_define(s, "unsigned", "free", value_select(s, value_op(s, VALUE_LT, last, free), last, free));
     return word(c, "free");
@@ -200,7 +199,7 @@ static const Expr *offset(const RingCopy *c, const Expr *free, const Expr *k)
 static const Value *bytes_of(const RingCopy *c, const Expr *elements)
 {
     const Value *n = value_cast(c->s, "long long", value_expr(c->s, elements));
-    return piece_times(c, n, c->bpe);
+    return times(c, n, c->bpe);
 }
 
 /* Takes place number `number` apart, which is at that row or column of the tile. */
@@ -210,13 +209,12 @@ static void keep_place(const RingCopy *c, const Expr *number, const Expr *at)
     const ContractNames names = dims_of(c);
     const int t = tensor_of(c);
     const Expr *free = define_free(c, at, c->k_rows && !c->held ? c->ce : 1);
-    const Value *from =
-        piece_sum(c, piece_reg(c, "x.base"), bytes_of(c, offset(c, free, expr_const(&s->pool, 0))));
-    stmt_set(s, value_at(s, piece_reg(c, "x.at"), number), from);
+    const Value *from = sum(c, reg(c, "x.base"), bytes_of(c, offset(c, free, expr_const(&s->pool, 0))));
+    stmt_set(s, value_at(s, reg(c, "x.at"), number), from);
     for (int i = 0; i < n_pads(c); i++) {
         const Expr *place = contract_pad_position(c->p->indices, t, &names, i, coord_of(c), free);
         place = expr_sub(&s->pool, place, contract_pad_start(c->p->indices, t, &names, i));
-        stmt_set(s, value_at_i(s, value_at(s, piece_reg(c, "x.place"), number), i),
+        stmt_set(s, value_at_i(s, value_at(s, reg(c, "x.place"), number), i),
                  unsigned_of(c, value_expr(s, place)));
     }
 }
@@ -232,7 +230,7 @@ static void begin_edges(const RingCopy *c)
         const Value *length = value_expr(s, expr_sub(&s->pool, edge, start));
         const Value *any = value_op(s, VALUE_LT, value_cast(s, "long long", value_expr(s, start)),
                                     value_cast(s, "long long", value_expr(s, edge)));
-        stmt_set(s, value_at_i(s, piece_reg(c, "x.edge"), i),
+        stmt_set(s, value_at_i(s, reg(c, "x.edge"), i),
                  value_select(s, any, unsigned_of(c, length), value_int(s, 0)));
     }
 }
@@ -245,11 +243,11 @@ static void begin(const RingCopy *c)
     piece_open(c, "begin", true,
                PIECE_PARAMS({"const @Ring &", "g"}, {"const @T *", "base"}, {"int", "tile0"}, {"int", "size"},
                             {"int", "tid"}));
-    set(c, "x.r", value_op(s, VALUE_DIV, piece_reg(c, "tid"), value_int(s, c->pass_cols)));
-    set(c, "x.col", value_op(s, VALUE_MOD, piece_reg(c, "tid"), value_int(s, c->pass_cols)));
-    set(c, "x.tile0", piece_reg(c, "tile0"));
-    set(c, "x.size", piece_reg(c, "size"));
-    set(c, "x.base", value_cast(s, "const char *", piece_reg(c, "base")));
+    set(c, "x.r", value_op(s, VALUE_DIV, reg(c, "tid"), value_int(s, c->pass_cols)));
+    set(c, "x.col", value_op(s, VALUE_MOD, reg(c, "tid"), value_int(s, c->pass_cols)));
+    set(c, "x.tile0", reg(c, "tile0"));
+    set(c, "x.size", reg(c, "size"));
+    set(c, "x.base", value_cast(s, "const char *", reg(c, "base")));
     piece_declare(c);
     const Expr *zero = expr_const(pool, 0);
     set(c, "x.s0", value_expr(s, piece_first(c)));
@@ -310,11 +308,11 @@ static void load_entry(const RingCopy *c, const char *name, const Expr *i, int h
     /* the entry of the thread's first piece is at x.entry */
     const Expr *k = c->k_rows ? expr_mul_i(pool, expr_div_i(pool, i, c->passes), c->pass_rows)
                               : expr_mul_i(pool, expr_mod_i(pool, i, c->passes), c->pass_cols * c->ce);
-    const Value *at = value_op(s, VALUE_ADD, piece_reg(c, "table"), piece_reg(c, "x.entry"));
+    const Value *at = value_op(s, VALUE_ADD, reg(c, "table"), reg(c, "x.entry"));
     at = value_op(s, VALUE_ADD, at, value_expr(s, expr_mul_i(pool, expr_add_i(pool, k, h), t.entry_bytes)));
     for (int w = 0; w < reads; w += 16) {
         const Value *to = value_reg(s, name), *from = at;
-        if (w) to = value_op(s, VALUE_ADD, to, value_int(s, w / 4)), from = piece_sum(c, at, value_int(s, w));
+        if (w) to = value_op(s, VALUE_ADD, to, value_int(s, w / 4)), from = sum(c, at, value_int(s, w));
         stmt_call(s, "@lds4", to, from);
     }
 }
@@ -326,7 +324,7 @@ static const Value *address(const RingCopy *c, const Expr *number, const char *e
     const Value *e = value_reg(s, entry);
     const Value *high = value_op(s, VALUE_SHL, value_cast(s, "@u64", value_at_i(s, e, 1)), value_int(s, 32));
     const Value *k = value_cast(s, "long long", value_op(s, VALUE_OR, high, value_at_i(s, e, 0)));
-    return piece_sum(c, value_at(s, piece_reg(c, "x.at"), number), k);
+    return sum(c, value_at(s, reg(c, "x.at"), number), k);
 }
 
 /* Whether it is inside the zero pads, and, unless limit is NULL, its element of K in front of the end. NULL:
@@ -336,9 +334,9 @@ static const Value *is_inside(const RingCopy *c, const Expr *number, const char 
     Stmts *s = c->s;
     const Value *all = limit;
     for (int i = 0; i < n_pads(c); i++) {
-        const Value *here = value_at_i(s, value_at(s, piece_reg(c, "x.place"), number), i);
+        const Value *here = value_at_i(s, value_at(s, reg(c, "x.place"), number), i);
         here = value_op(s, VALUE_ADD, here, value_at_i(s, value_reg(s, entry), ADDRESS_WORDS + i));
-        const Value *in = value_op(s, VALUE_LT, here, value_at_i(s, piece_reg(c, "x.edge"), i));
+        const Value *in = value_op(s, VALUE_LT, here, value_at_i(s, reg(c, "x.edge"), i));
         all = all ? value_op(s, VALUE_BOTH, all, in) : in;
     }
     return all;
@@ -346,7 +344,7 @@ static const Value *is_inside(const RingCopy *c, const Expr *number, const char 
 
 static const Value *in_k(const RingCopy *c, const Expr *k)
 {
-    return value_op(c->s, VALUE_LT, piece_int(c, k), piece_reg(c, "k_left"));
+    return value_op(c->s, VALUE_LT, piece_int(c, k), reg(c, "k_left"));
 }
 
 static const Expr *place_number(const RingCopy *c, const Expr *i, const Expr *e)
@@ -414,7 +412,7 @@ static void loads(const RingCopy *c, bool limits)
         const Expr *number = place_number(c, i, expr_const(pool, c->k_rows ? h : 0));
         const char *entry = entries[c->k_rows ? 0 : h];
         const Expr *k = c->k_rows ? k_of(c, i) : expr_add_i(pool, k_of(c, i), h);
-        const Value *half = value_at(s, piece_reg(c, to[h]), i);
+        const Value *half = value_at(s, reg(c, to[h]), i);
         const Value *in = is_inside(c, number, entry, limits ? in_k(c, k) : NULL);
         if (in) {
             stmt_set(s, half, value_int(s, 0));
@@ -451,12 +449,12 @@ static void elements(const RingCopy *c)
     const Expr *e = stmt_unrolled(s, "e", 0, c->ce);
     const Expr *along_k = c->k_rows ? k_of(c, i) : expr_add(pool, k_of(c, i), e);
     const Expr *free = define_free(c, c->k_rows ? expr_add(pool, free_of(c, i), e) : free_of(c, i), 1);
-    stmt_define(s, "unsigned", "k", value_op(s, VALUE_ADD, piece_reg(c, "k0"), value_expr(s, along_k)));
+    stmt_define(s, "unsigned", "k", value_op(s, VALUE_ADD, reg(c, "k0"), value_expr(s, along_k)));
     const Expr *k = word(c, "k");
     const Value *in = value_expr(s, contract_inside(c->p->indices, t, &names, t ? k : free, t ? free : k));
     stmt_if(s, value_op(s, VALUE_BOTH, in_k(c, along_k), in));
-    const Value *at = stmt_define(s, "const char *", "at",
-                                  piece_sum(c, piece_reg(c, "x.base"), bytes_of(c, offset(c, free, k))));
+    const Value *at =
+        stmt_define(s, "const char *", "at", sum(c, reg(c, "x.base"), bytes_of(c, offset(c, free, k))));
     const Expr *q = stmt_unrolled(s, "q", 0, c->bpe / part);
     const Expr *byte = expr_add(pool, expr_mul_i(pool, e, c->bpe), expr_mul_i(pool, q, part));
     const Value *v = value_cast(

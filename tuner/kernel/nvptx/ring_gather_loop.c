@@ -3,10 +3,9 @@
  * has the sizes and strides of the tensors, `table`, the address of the table's entries of chunk g.next, and
  * `refill`, the chunk with which the next block of the table is filled. All threads have then copied the last
  * chunk of the block that it takes the place of, since there was a barrier in between. */
+#include "kernel/lower/build.h"
 #include "kernel/nvptx/ring_copy.h"
 
-static const Value *reg(const RingCopy *c, const char *name) { return value_reg(c->s, name); }
-static const Value *number(const RingCopy *c, int64_t n) { return value_int(c->s, n); }
 static const char *function(const RingCopy *c, const char *name)
 {
     return ring_copy_name(c->s, name, c->x->name);

@@ -2,6 +2,7 @@
  * products of the current one. A turn copies a chunk into the stage that the turn before it has multiplied.
  * Numbers of pending groups are derived from these statements and checked by kernel/lower/async.h. */
 #include "kernel/lower/async.h"
+#include "kernel/lower/build.h"
 #include "kernel/nvptx/ring_copy.h"
 
 /* A and B choose their copy functions separately, so that a misaligned operand does not make the other one be
@@ -18,15 +19,9 @@ typedef struct {
     int parts;     /* steps of K over which a chunk's copies are distributed */
 } RingLoop;
 
-static const Value *reg(const RingLoop *l, const char *name) { return value_reg(l->s, name); }
-static const Value *number(const RingLoop *l, int64_t n) { return value_int(l->s, n); }
 static const Value *less(const RingLoop *l, const char *x, const char *y)
 {
     return value_op(l->s, VALUE_LT, reg(l, x), reg(l, y));
-}
-static const Value *both(const RingLoop *l, const Value *x, const Value *y)
-{
-    return value_op(l->s, VALUE_BOTH, x, y);
 }
 static const Value *plus(const RingLoop *l, const Value *x, int64_t n)
 {

@@ -102,7 +102,6 @@ const char *ring_copy_name(Stmts *s, const char *name, char operand)
     return to;
 }
 
-const Value *piece_reg(const RingCopy *c, const char *name) { return value_reg(c->s, name); }
 const char *piece_function(const RingCopy *c, const char *name)
 {
     return ring_copy_name(c->s, name, c->x->name);
@@ -110,7 +109,7 @@ const char *piece_function(const RingCopy *c, const char *name)
 
 Access piece_to_stage(const RingCopy *c, const Expr *i, int width)
 {
-    return access_window(piece_reg(c, "stage"), shared_offset(c, i), width);
+    return access_window(reg(c, "stage"), shared_offset(c, i), width);
 }
 
 Access piece_from(const Value *base, const Expr *offset, int width)
@@ -124,7 +123,7 @@ const Value *piece_source(const RingCopy *c, const Expr *i)
     const Expr *step = expr_var(pool, "x.row_step", 0, 0, (int64_t)1 << 40);
     const Expr *rows = expr_mul(pool, expr_div_i(pool, i, c->passes), step);
     const Expr *passes = expr_mul_i(pool, pass_of(c, i), (int64_t)c->pass_cols * c->cw);
-    return value_op(c->s, VALUE_ADD, piece_reg(c, "x.p"), value_expr(c->s, expr_add(pool, rows, passes)));
+    return value_op(c->s, VALUE_ADD, reg(c, "x.p"), value_expr(c->s, expr_add(pool, rows, passes)));
 }
 const Expr *piece_in_row(const RingCopy *c, const Expr *i)
 {
@@ -136,7 +135,7 @@ void piece_next_row(const RingCopy *c, const Expr *i)
     Stmts *s = c->s;
     const Expr *last = expr_op(&s->pool, EXPR_EQ, pass_of(c, i), expr_const(&s->pool, c->passes - 1));
     if (c->passes > 1) stmt_if_expr(s, last);
-    stmt_update(s, VALUE_ADD, piece_reg(c, "q"), piece_reg(c, "x.row_step"));
+    stmt_update(s, VALUE_ADD, reg(c, "q"), reg(c, "x.row_step"));
     if (c->passes > 1) stmt_end(s);
 }
 
@@ -155,19 +154,9 @@ const Expr *piece_each(const RingCopy *c, Unroll unroll)
                                   .unroll = unroll});
 }
 
-const Value *piece_times(const RingCopy *c, const Value *n, int bytes)
-{
-    return bytes == 1 ? n : value_op(c->s, VALUE_MUL, n, value_int(c->s, bytes));
-}
-
 Access piece_or_safe(const RingCopy *c, const Value *n, const Value *from, int width)
 {
-    return piece_from(value_select(c->s, n, from, piece_reg(c, "x.p_safe")), NULL, width);
-}
-
-const Value *piece_sum(const RingCopy *c, const Value *x, const Value *y)
-{
-    return value_op(c->s, VALUE_ADD, x, y);
+    return piece_from(value_select(c->s, n, from, reg(c, "x.p_safe")), NULL, width);
 }
 
 const Expr *piece_shift(const RingCopy *c)
@@ -186,7 +175,7 @@ void piece_put_valid(const RingCopy *c)
     Stmts *s = c->s;
     ExprPool *pool = &s->pool;
     const Expr *i = piece_field(c, "i", c->n - 1);
-    const Value *left = piece_reg(c, "x.left"), *k_left = piece_reg(c, "k_left");
+    const Value *left = reg(c, "x.left"), *k_left = reg(c, "k_left");
     const Value *elements = piece_int(c, expr_mul_i(pool, piece_col(c, i), c->ce));
     stmt_function(s, (Function){.result = "int",
                                 .name = piece_function(c, "valid"),
@@ -209,7 +198,7 @@ void piece_put_needed(const RingCopy *c)
 {
     Stmts *s = c->s;
     const Expr *i = piece_field(c, "i", c->n - 1), *inside = piece_in_tile(c, i);
-    const Value *left = piece_reg(c, "x.left"), *zero = value_int(s, 0), *ce = value_int(s, c->ce);
+    const Value *left = reg(c, "x.left"), *zero = value_int(s, 0), *ce = value_int(s, c->ce);
     stmt_function(s,
                   (Function){.result = "int",
                              .name = piece_function(c, "needed"),
@@ -235,7 +224,7 @@ const Value *piece_want(const RingCopy *c, const Expr *i)
 {
     const Value *n = value_int(c->s, c->ce);
     if (piece_leaves_out(c))
-        n = value_call(c->s, piece_function(c, "needed"), piece_reg(c, "x"), value_expr(c->s, i));
+        n = value_call(c->s, piece_function(c, "needed"), reg(c, "x"), value_expr(c->s, i));
     return stmt_define(c->s, "int", "want", n);
 }
 

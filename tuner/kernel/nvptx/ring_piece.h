@@ -5,15 +5,13 @@
 #ifndef KERNEL_NVPTX_RING_PIECE_H
 #define KERNEL_NVPTX_RING_PIECE_H
 
+#include "kernel/lower/build.h"
 #include "kernel/nvptx/ring_copy.h"
 
 /* ---- parts of statements ---- */
 
-/* A register of the function; a field of x, 0 .. hi. */
-const Value *piece_reg(const RingCopy *c, const char *name);
+/* A field of x, 0 .. hi. */
 const Expr *piece_field(const RingCopy *c, const char *name, int64_t hi);
-const Value *piece_sum(const RingCopy *c, const Value *x, const Value *y);
-const Value *piece_times(const RingCopy *c, const Value *n, int bytes);
 /* e as a signed number, for comparisons with numbers below 0. */
 const Value *piece_int(const RingCopy *c, const Expr *e);
 /* x && y; one of them may be NULL. */

@@ -3,6 +3,7 @@
  * elements of K. The lanes of a warp form a grid. The tile of a thread consists of runs of 16 bytes, with
  * one run of each other lane in between. Where B's vectors lie along K, it has single columns instead of
  * runs along N: adjacent lanes then read adjacent rows of B's tile, which are in different banks. */
+#include "kernel/lower/build.h"
 #include "kernel/nvptx/ring_acc.h"
 
 enum { VECTOR_BYTES = 16, TID = 0 };
@@ -31,8 +32,6 @@ static Simt simt_of(const GpuPlan *p, Stmts *s)
     c.single = c.along_k[1];
     return c;
 }
-
-static const Value *reg(const Simt *c, const char *name) { return value_reg(c->s, name); }
 
 /* ---- places ---- */
 

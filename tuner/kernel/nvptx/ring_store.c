@@ -7,6 +7,7 @@
 #include "kernel/nvptx/ring_store.h"
 
 #include "kernel/gpu/gather.h"
+#include "kernel/lower/build.h"
 #include "kernel/lower/slices.h"
 
 enum { VECTOR = 16, MOST = 8, NO_SLOT = 0 };
@@ -36,21 +37,6 @@ static Store store_of(const GpuPlan *p, Stmts *s, RingResults r)
                    .wide = ring_store_wide(p)};
 }
 
-static const Value *reg(const Store *c, const char *name) { return value_reg(c->s, name); }
-static const Value *op(const Store *c, ValueOp o, const Value *x, const Value *y)
-{
-    return value_op(c->s, o, x, y);
-}
-static const Value *sum(const Store *c, const Value *x, const Value *y) { return op(c, VALUE_ADD, x, y); }
-static const Value *product(const Store *c, const Value *x, int64_t n)
-{
-    return op(c, VALUE_MUL, x, value_int(c->s, n));
-}
-static const Value *both(const Store *c, const Value *x, const Value *y)
-{
-    return x ? op(c, VALUE_BOTH, x, y) : y;
-}
-static const Value *number(const Store *c, int64_t n) { return value_int(c->s, n); }
 /* Opens a function that reads C or does not; the name of one that does as this function. */
 static void open(const Store *c, Function f)
 {
@@ -205,7 +191,7 @@ static void set_read(const Store *c, const Value *to, const Value *x)
 /* Element e of the lines from row m of a line on. */
 static const Value *of_line(const Store *c, const Value *m)
 {
-    return value_call(c->s, "@line", reg(c, "lines"), sum(c, product(c, reg(c, "slot"), c->r.line), m));
+    return value_call(c->s, "@line", reg(c, "lines"), sum(c, times(c, reg(c, "slot"), c->r.line), m));
 }
 
 /* Declares vectors for D and, where it is read, for C. */
@@ -412,7 +398,7 @@ static void collect(const Store *c, const Value *part)
     stmt_set(s, value_at(s, value_field(s, v, "v"), e),
              value_call(s, "@scaled", reg(c, "o.ops"), value_call(s, "acc.get", r, value_expr(s, e))));
     stmt_end(s);
-    const Value *at = product(c, value_call(s, "acc.slot", r), c->r.line);
+    const Value *at = times(c, value_call(s, "acc.slot", r), c->r.line);
     at = sum(c, sum(c, reg(c, "own"), at), value_call(s, "acc.row", r));
     stmt_store(s, access_at(SPACE_LOCAL, "@Sums", bytes, at, NULL), v);
     stmt_end(s);
@@ -469,10 +455,10 @@ static void store_as(const Store *c)
                        STMT_PARAMS({"const @Out &", "o"}, {"const @Acc &", "acc"}, {"char *", "lds"},
                                    {"int", "tid"})});
     if (!c->p->indices && !gpu_adds(c->p) && gpu_contiguous_results(c->p)) {
-        const Value *bits =
-            op(c, VALUE_OR, value_cast(s, "@u64", reg(c, "o.d")), product(c, reg(c, "o.ldd"), bytes));
-        const Value *of_c =
-            op(c, VALUE_OR, value_cast(s, "@u64", reg(c, "o.c")), product(c, reg(c, "o.ldc"), bytes));
+        const Value *bits = op(c, VALUE_OR, value_cast(s, "@u64", reg(c, "o.d")),
+                               product(c, reg(c, "o.ldd"), number(c, bytes)));
+        const Value *of_c = op(c, VALUE_OR, value_cast(s, "@u64", reg(c, "o.c")),
+                               product(c, reg(c, "o.ldc"), number(c, bytes)));
         if (c->reads) bits = op(c, VALUE_OR, bits, value_select(s, reads(c), of_c, zero));
         bits = stmt_define(s, "@u64", "bits", bits);
         const Value *no_skip =

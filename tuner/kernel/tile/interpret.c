@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/random.h"
+
 typedef struct {
     double *at;
     int64_t n, ld;
@@ -64,14 +66,6 @@ static double rounded(DataType t, double v)
     return ldexp(rint(ldexp(f, bits)), e - bits);
 }
 
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15)); /* splitmix64 */
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 static Err matrix(Machine *m, int i, int64_t rows, int64_t cols, DataType type, uint64_t *state)
 {
     Matrix *x = &m->matrix[i];
@@ -79,7 +73,7 @@ static Err matrix(Machine *m, int i, int64_t rows, int64_t cols, DataType type, 
     x->n = cols ? x->ld * (cols - 1) + rows : 0;
     TRY_ALLOC(x->at = ARENA_ARRAY(&m->arena, (size_t)x->n + 1, double));
     for (int64_t j = 0; j < x->n; j++) {
-        int64_t r = (int64_t)(next_random(state) % 17) - 8;
+        int64_t r = (int64_t)(random_next(state) % 17) - 8;
         x->at[j] = i == 3 ? NAN : precision(type) ? rounded(type, (double)r / 8) : (double)r;
     }
     return ERR_OK;
