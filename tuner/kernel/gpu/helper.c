@@ -397,6 +397,60 @@ static void post_gsu_reduce(HelperText *h, int vw, int reducers)
     stmt_end(s);
 }
 
+/* One part after the other. */
+static void post_gsu_parts(HelperText *h, int vw, int reducers)
+{
+    Stmts *s = &h->s;
+    ExprPool *pool = &s->pool;
+    const Expr *g = stmt_loop(s, (Loop){.var = "g",
+                                        .type = "unsigned",
+                                        .start = expr_mod_i(pool, wide(h, "id"), reducers),
+                                        .limit = word(h, "gsu"),
+                                        .step = reducers});
+    const Expr *e = stmt_unrolled(s, "e", GPU_E, vw);
+    const Expr *at = expr_add(pool, expr_mul(pool, g, wide(h, "all")), e);
+    Access part = access_element(SPACE_GLOBAL, "@TS", gpu_type_bytes(&h->p.scalar), value_reg(s, "from"), at);
+    add_to_sum(s, e, value_call(s, "@from_s", value_load(s, part)));
+    stmt_end(s);
+    stmt_end(s);
+}
+
+/* The loads of several parts are in flight at once. Elements of a thread lie at a multiple of their size, as the
+ * workspace has no gaps and an even number of rows where vw is 2. */
+static void post_gsu_batches(HelperText *h, int vw, int reducers)
+{
+    Stmts *s = &h->s;
+    ExprPool *pool = &s->pool;
+    const int batch = h->p.dialect->parts_ahead, bytes = vw * gpu_type_bytes(&h->p.scalar);
+    stmt_struct(s, "Run", bytes);
+    stmt_array(s, "@TS", "v", DIMS(vw));
+    stmt_end(s);
+    stmt_loop(s, (Loop){.var = "first",
+                        .type = "unsigned",
+                        .start = expr_mod_i(pool, wide(h, "id"), reducers),
+                        .limit = word(h, "gsu"),
+                        .step = reducers * batch});
+    const Value *runs = stmt_array(s, "Run", "run", DIMS(batch));
+    for (int adds = 0; adds < 2; adds++) {
+        const Expr *i = stmt_unrolled(s, "i", GPU_I, batch);
+        const Expr *g = stmt_let(s, "g", expr_add(pool, word(h, "first"), expr_mul_i(pool, i, reducers)));
+        stmt_if_expr(s, expr_op(pool, EXPR_LT, g, word(h, "gsu")));
+        const Value *run = value_at(s, runs, i);
+        if (adds) {
+            const Expr *e = stmt_unrolled(s, "e", GPU_E, vw);
+            add_to_sum(s, e, value_call(s, "@from_s", value_at(s, value_field(s, run, "v"), e)));
+            stmt_end(s);
+        } else {
+            const Value *at = value_expr(s, expr_mul(pool, g, wide(h, "all")));
+            const Value *from = value_op(s, VALUE_ADD, value_reg(s, "from"), at);
+            stmt_set(s, run, value_load(s, access_at(SPACE_GLOBAL, "Run", bytes, from, NULL)));
+        }
+        stmt_end(s);
+        stmt_end(s);
+    }
+    stmt_end(s);
+}
+
 /* Each thread sums every `reducers`-th part of vw elements; the first of `reducers` threads adds these up. */
 static void post_gsu_sums(HelperText *h, int vw, int reducers)
 {
@@ -405,18 +459,11 @@ static void post_gsu_sums(HelperText *h, int vw, int reducers)
     post_gsu_share(h, vw, reducers);
     wait_for_previous(h);
     stmt_if_expr(s, expr_op(pool, EXPR_LT, wide(h, "at"), wide(h, "all")));
-    const Value *from = stmt_define(s, "const @TS *", "from", place(h, 'w', false));
-    const Expr *g = stmt_loop(s, (Loop){.var = "g",
-                                        .type = "unsigned",
-                                        .start = expr_mod_i(pool, wide(h, "id"), reducers),
-                                        .limit = word(h, "gsu"),
-                                        .step = reducers});
-    const Expr *e = stmt_unrolled(s, "e", GPU_E, vw);
-    const Expr *at = expr_add(pool, expr_mul(pool, g, wide(h, "all")), e);
-    Access part = access_element(SPACE_GLOBAL, "@TS", gpu_type_bytes(&h->p.scalar), from, at);
-    add_to_sum(s, e, value_call(s, "@from_s", value_load(s, part)));
-    stmt_end(s);
-    stmt_end(s);
+    stmt_define(s, "const @TS *", "from", place(h, 'w', false));
+    if (h->p.dialect->parts_ahead)
+        post_gsu_batches(h, vw, reducers);
+    else
+        post_gsu_parts(h, vw, reducers);
     stmt_end(s);
     if (reducers > 1) post_gsu_reduce(h, vw, reducers);
 }

@@ -6,6 +6,9 @@
  * time for the other parts of the tile, adds its share of the tile over all parts, in the order of the
  * parts, and stores it. A part whose wait times out leaves its share to the part that arrives last.
  *
+ * * With SelfResetCounters the counter and what is left are one word of 64 bits (hopper_counts.cuh), which the
+ * last part that is through with it resets. All loads of a share are in flight at once.
+ *
  * * StreamK (join_sums): the parts of a tile end at different times and each work-group has other tiles to
  * go on with, so that none waits: the part that arrives last adds up all parts and stores the tile. Two
  * parts have the same sum in either order; more are added in their order, so that results do not depend on
@@ -22,6 +25,7 @@ enum {
     MARKS = 4,       /* the first mark: 1: this part's share has been taken; 2: it is left to the last part */
     SHARE_LOADS = 8, /* loads in flight while a share is added up */
     JOIN_LOADS = 16, /* the same of whole parts */
+    SHARE_RUNS = 16, /* the same of a share whose runs are loaded together */
     THREAD = 0,      /* slots of variables */
     GROUP,
     PART,
@@ -78,12 +82,14 @@ static const Value *acc_at(const Join *j, const Expr *i)
  * parts. */
 static void partial_sums(const Join *j)
 {
-    static const StmtParam field[] = {{"g_TC *", "sums"}, {"u64", "next"},      {"u64", "step"},
-                                      {"u32 *", "flags"}, {"u64", "next_flag"}, {"u64", "flag_step"},
-                                      {"u32", "n"}};
+    static const StmtParam marked[] = {{"g_TC *", "sums"}, {"u64", "next"},      {"u64", "step"},
+                                       {"u32 *", "flags"}, {"u64", "next_flag"}, {"u64", "flag_step"},
+                                       {"u32", "n"},       {NULL, NULL}};
+    static const StmtParam counted[] = {{"g_TC *", "sums"}, {"u64", "next"}, {"u64", "step"},
+                                        {"u64 *", "word"},  {"u32", "n"},    {NULL, NULL}};
     stmt_struct(j->s, "PartialSums", 0);
-    for (size_t i = 0; i < sizeof field / sizeof *field; i++)
-        stmt_var(j->s, field[i].type, field[i].name, NULL);
+    for (const StmtParam *f = j->p->groups.self_reset ? counted : marked; f->name; f++)
+        stmt_var(j->s, f->type, f->name, NULL);
     stmt_end(j->s);
 }
 
@@ -113,8 +119,15 @@ static void sums_of_tile(const Join *j)
     const Value *sums =
         op(j, VALUE_ADD, op(j, VALUE_ADD, reg(j, "args.sums"), op(j, VALUE_MUL, at[0], tile_of)),
            value_expr(s, expr_mul_i(p, own, RUN)));
-    const Value *counter =
-        op(j, VALUE_ADD, op(j, VALUE_ADD, reg(j, "args.flags"), op(j, VALUE_MUL, at[0], flags)), reg(j, "w"));
+    const Value *of_tile = op(j, VALUE_ADD, reg(j, "args.flags"), op(j, VALUE_MUL, at[0], flags));
+    if (j->p->groups.self_reset) {
+        const Value *word = op(j, VALUE_ADD, value_cast(s, "u64 *", of_tile), reg(j, "w"));
+        stmt_return(s, value_list(s, sums, op(j, VALUE_MUL, between, tile_of), number(j, tile * stride), word,
+                                  reg(j, "p.parts")));
+        stmt_end(s);
+        return;
+    }
+    const Value *counter = op(j, VALUE_ADD, of_tile, reg(j, "w"));
     stmt_return(s, value_list(s, sums, op(j, VALUE_MUL, between, tile_of), number(j, tile * stride), counter,
                               op(j, VALUE_MUL, between, flags), number(j, (int64_t)FLAGS * stride),
                               reg(j, "p.parts")));
@@ -395,28 +408,158 @@ static void add_sums(const Join *j)
     stmt_end(s);
 }
 
+/* ---- GlobalSplitU, with counters that reset themselves ---- */
+
+/* Loads the same run of all parts. */
+static void load_run(const Join *j, const Expr *run, const Value *v)
+{
+    Stmts *s = j->s;
+    const Expr *q = stmt_unrolled(s, "q", ELEMENT + 1, j->p->walk.split);
+    stmt_if(s, op(j, VALUE_LT, value_expr(s, q), reg(j, "parts.n")));
+    stmt_call(s, "get_sums", run_at(j, sums_of(j, value_expr(s, q)), run), value_at(s, v, q));
+    stmt_end(s);
+    stmt_end(s);
+}
+
+/* Adds the run's parts up, in their order, to `sum`. */
+static void add_run(const Join *j, const Value *v)
+{
+    Stmts *s = j->s;
+    stmt_array(s, "g_TC", "sum", DIMS(RUN));
+    const Expr *q = stmt_unrolled(s, "q", ELEMENT + 1, j->p->walk.split);
+    const Expr *e = stmt_unrolled(s, "e", ELEMENT + 2, RUN);
+    stmt_if(s, op(j, VALUE_LT, value_expr(s, q), reg(j, "parts.n")));
+    const Value *x = stmt_var(s, "g_TC", "x", NULL), *sum = value_at(s, reg(j, "sum"), e);
+    stmt_call(s, "from_word", value_at(s, value_at(s, v, q), e), x);
+    stmt_set(s, sum, value_select(s, value_expr(s, q), op(j, VALUE_ADD, sum, x), x));
+    for (int i = 0; i < 3; i++) stmt_end(s);
+}
+
+/* Prints store_share(), which adds up and stores a share of the tile: every n-th run. The loads of several
+ * runs are in flight at once. */
+static void store_runs(const Join *j)
+{
+    Stmts *s = j->s;
+    ExprPool *p = j->pool;
+    const int n = j->p->walk.split, own = (j->runs + n - 1) / n;
+    int batch = SHARE_RUNS / n > 1 ? SHARE_RUNS / n : 1;
+    if (batch > own) batch = own;
+    stmt_function(s, (Function){.name = "store_share",
+                                STMT_PARAMS({"const PartialSums &", "parts"}, {"u32", "share"},
+                                            {"const Args &", "args"}, {"const g_Ops &", "ops"},
+                                            {"const WorkTile &", "p"}, {"u32", "w"}, {"u32", "thread"})});
+    hopper_reads(j->p, s);
+    const Expr *share = expr_var(p, "share", PART, 0, n - 1);
+    const Expr *first = stmt_loop(s, (Loop){.var = "first",
+                                            .start = expr_const(p, 0),
+                                            .limit = expr_const(p, own),
+                                            .step = batch,
+                                            .unroll = UNROLL_FULL});
+    const Value *v = stmt_array(s, "u32", "v", DIMS(batch, n, RUN));
+    for (int stores = 0; stores < 2; stores++) {
+        const Expr *i = stmt_unrolled(s, "i", ELEMENT, batch);
+        const Expr *run = stmt_let(s, "run", expr_add(p, share, expr_mul_i(p, expr_add(p, first, i), n)));
+        stmt_if(s, op(j, VALUE_LT, value_expr(s, run), number(j, j->runs)));
+        if (stores) {
+            add_run(j, value_at(s, v, i));
+            store_run(j);
+        } else {
+            load_run(j, run, value_at(s, v, i));
+        }
+        stmt_end(s);
+        stmt_end(s);
+    }
+    stmt_end(s);
+    stmt_end(s);
+}
+
+/* The first thread: what the word was, may this part store its share (`all`)? */
+static void count_parts(const Join *j)
+{
+    Stmts *s = j->s;
+    const Value *n = reg(j, "parts.n"), *word = reg(j, "parts.word"), *all = reg(j, "all"),
+                *left = reg(j, "left"), *gone = reg(j, "gone"), *waits = reg(j, "waits");
+    const Value *own = op(j, VALUE_SHL, number(j, 1), reg(j, "p.part"));
+    stmt_if(s, first_thread(j));
+    stmt_call(s, "word_begin", word, reg(j, "before"));
+    stmt_set(s, reg(j, "before"), value_call(s, "word_count", word));
+    stmt_set(s, waits, value_call(s, "word_wait", word, n));
+    stmt_set(s, all, waits);
+    stmt_if(s, op(j, VALUE_NOT, waits, NULL));
+    stmt_comment(s, "leave the share to the last part, unless that has just come");
+    stmt_set(s, gone, value_call(s, "word_leave", word, own));
+    stmt_set(s, all, value_call(s, "all_counted", gone, n));
+    stmt_do(s, value_call_0(s, "fence_all"));
+    stmt_end(s);
+    stmt_set(s, left, value_call(s, "shares_left", reg(j, "before"), n));
+    stmt_end(s);
+}
+
+/* Prints add_sums(). */
+static void add_counted_sums(const Join *j)
+{
+    Stmts *s = j->s;
+    const Value *n = reg(j, "parts.n"), *word = reg(j, "parts.word"), *zero = number(j, 0);
+    open(j, NULL, "add_sums");
+    const Value *before = stmt_var(s, "u64", "before", zero), *gone = stmt_var(s, "u64", "gone", zero);
+    stmt_if(s, first_thread(j));
+    stmt_set(s, before, value_call(s, "word_now", word));
+    stmt_end(s);
+    stmt_call(s, "leave_sums", reg(j, "acc"), reg(j, "parts"), reg(j, "p.part"));
+    stmt_call(s, "group_sync", reg(j, "bar"));
+    const Value *all = stmt_var(s, "bool", "all", zero), *left = stmt_var(s, "u32", "left", zero);
+    const Value *waits = stmt_var(s, "bool", "waits", zero);
+    count_parts(j);
+    stmt_set(s, all, any(j, all));
+    stmt_if(s, waits);
+    stmt_set(s, gone, value_call(s, "word_leave", word, zero));
+    stmt_end(s);
+    stmt_if(s, all);
+    store(j, reg(j, "p.part"));
+    stmt_end(s);
+    stmt_if(s, any(j, op(j, VALUE_NE, left, zero)));
+    stmt_loop(s, (Loop){.var = "q",
+                        .type = "u32",
+                        .start = expr_const(j->pool, 0),
+                        .limit = expr_var(j->pool, "parts.n", PART, 0, UINT32_MAX)});
+    stmt_if(s, any(j, op(j, VALUE_AND, op(j, VALUE_SHR, left, reg(j, "q")), number(j, 1))));
+    store(j, reg(j, "q"));
+    for (int i = 0; i < 3; i++) stmt_end(s);
+    stmt_if(s, op(j, VALUE_BOTH, first_thread(j), value_call(s, "others_gone", gone, n)));
+    stmt_call(s, "word_reset", word);
+    stmt_end(s);
+    stmt_end(s);
+}
+
 /* ---- the whole ---- */
 
 Shares hopper_shares(const GpuPlan *p)
 {
-    const bool joins = p->walk.stream_k;
+    const bool joins = p->walk.stream_k, resets = p->groups.self_reset;
     return (Shares){.function = joins ? "join_sums" : "add_sums",
                     .thread = "thread",
                     .part = "p.part",
                     .tile = "sums_of_tile",
                     .count = "n",
-                    .counter = "flags",
+                    .counter = resets ? "word" : "flags",
                     .sums = "sums_of",
-                    .mark = "mark_of",
+                    .mark = resets ? NULL : "mark_of",
                     .put = "put_sums",
                     .get = "get_sums",
                     .fence = "fence_all",
                     .meet = "group_sync",
                     .any = "any_of_group",
-                    .count_in = "count_in",
-                    .wait = {"wait_count", "wait_count<0>"},
-                    .change = "change_flag",
-                    .look = "flag_now",
+                    .count_in = resets ? "word_count" : "count_in",
+                    .wait = {resets ? "word_wait" : "wait_count", resets ? NULL : "wait_count<0>"},
+                    .change = resets ? NULL : "change_flag",
+                    .look = resets ? NULL : "flag_now",
+                    .now = resets ? "word_now" : NULL,
+                    .begin = resets ? "word_begin" : NULL,
+                    .leave = resets ? "word_leave" : NULL,
+                    .reset = resets ? "word_reset" : NULL,
+                    .is_all = resets ? "all_counted" : NULL,
+                    .is_gone = resets ? "others_gone" : NULL,
+                    .left = resets ? "shares_left" : NULL,
                     .store = joins ? NULL : "store_share",
                     .take = "take_sums",
                     .acc = "acc"};
@@ -436,14 +579,19 @@ Err hopper_join(const GpuPlan *p, const MatrixInst *in, Stmts *s)
     if (n_acc % RUN)
         FAIL(ERR_INPUT, "%d sums of an instruction, parts of K are written in runs of %d", n_acc, RUN);
     stmt_file(s, "nvptx/hopper_join.cuh");
+    if (p->groups.self_reset) stmt_file(s, "nvptx/hopper_counts.cuh");
     partial_sums(&j);
     sums_of_tile(&j);
     place_of(&j, "g_TC *", "sums_of", "parts.sums", "parts.next", "parts.step", 0);
-    place_of(&j, "u32 *", "mark_of", "parts.flags", "parts.next_flag", "parts.flag_step", MARKS);
+    if (!p->groups.self_reset)
+        place_of(&j, "u32 *", "mark_of", "parts.flags", "parts.next_flag", "parts.flag_step", MARKS);
     leave_sums(&j);
     if (p->walk.stream_k) {
         take_sums(&j);
         join_sums(&j);
+    } else if (p->groups.self_reset) {
+        store_runs(&j);
+        add_counted_sums(&j);
     } else {
         store_share(&j);
         add_sums(&j);
