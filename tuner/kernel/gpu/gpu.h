@@ -224,7 +224,7 @@ struct GpuDialect {
     const char *e4m3_to_f; /* embedded text of OCP's @f8_to_f(unsigned char x); NULL: it is computed */
     const char *parts;     /* embedded text of what text/parts.h needs: @count_in @flag @release @acquire */
     const char *dependent; /* embedded text of wait_for_previous(), which helper kernels call; NULL: none */
-    int parts_ahead;       /* the helper kernel that adds parts of K up loads as many at once; 0: as compiled */
+    int parts_ahead;       /* parts of K that the helper kernel which adds them up loads at once; 0: one */
     /* The names listed above. */
     void (*prelude)(const GpuPlan *p, Buf *out);
     /* Type of a vector of n parts, aligned to its size (n a power of 2), elements by x[i]; and NAMEu, the

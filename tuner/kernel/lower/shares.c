@@ -357,7 +357,8 @@ static Thing run_thread(Adding *a, const Stmt *f, int k, int thread)
     a->blocked = a->begun = a->written = a->fenced = a->published = a->zeroed = false;
     a->observed = a->known = a->readable = a->acquired = a->stored = a->taken = 0;
     if (thread)
-        a->observed = a->known = a->acquired = (uint8_t)((1u << a->n) - 1); /* as the first one's, which was checked */
+        /* as the first one's, which were checked */
+        a->observed = a->known = a->acquired = (uint8_t)((1u << a->n) - 1);
     trace_know(&a->trace, a->of->thread, thing_number(thread));
     trace_know(&a->trace, a->of->part, thing_number(k));
     a->trace.result = nothing;

@@ -45,7 +45,7 @@ FN void word_reset(u64 *word)
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(word), "l"((u64)WORD_VALID) : "memory");
 }
 
-/* Waits until n parts are counted in, for at most LIMIT clock cycles, as wait_count() does. If it returns true, the
+/* Waits until n parts are counted in, for at most LIMIT clock cycles, like the text for marks. If it returns true, the
  * sums of all parts may be read behind the next barrier by all threads that meet there: the load acquires them, and
  * a barrier passes on what a thread has acquired. */
 template <int LIMIT = 40000> FN bool word_wait(const u64 *word, u32 n)
