@@ -355,7 +355,8 @@ static void test_wgmma_reasons(void **state)
     REASON(bad.MatrixInstruction.v[0] = 72, RULE_WG_COLUMNS);
     REASON(bad.ClusterM = bad.ClusterN = 4, RULE_WG_CLUSTER);
     REASON(bad.ClusterM = bad.ClusterN = 2; bad.ClusterK = 4, RULE_WG_CLUSTER_K);
-    REASON(bad.ClusterK = bad.GlobalSplitU = 2; bad.GlobalSplitUAlgorithm = GSUA_MULTIPLE, RULE_WG_CLUSTER_K);
+    REASON(bad.ClusterK = bad.GlobalSplitU = 2; bad.GlobalSplitUAlgorithm = GSUA_SINGLE_KERNEL,
+           RULE_WG_CLUSTER_SPLIT);
     REASON(bad.SelfResetCounters = 1, RULE_WG_COUNTERS);
     REASON(bad.SelfResetCounters = 1; bad.GlobalSplitU = 2; bad.GlobalSplitUAlgorithm = GSUA_MULTIPLE,
            RULE_WG_COUNTERS);

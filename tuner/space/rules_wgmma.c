@@ -171,8 +171,10 @@ static bool check_sides(Derive *d)
     const Deriver *f = d->f;
     int32_t row = WGMMA_ROW_BYTES / f->bpe, cluster = s->ClusterM * s->ClusterN;
     if (s->ClusterK > 1 &&
-        (cluster * s->ClusterK > 8 || s->GlobalSplitU > 1 || s->ConsumerSchedule == SCHEDULE_PINGPONG))
+        (cluster * s->ClusterK > 8 || s->ConsumerSchedule == SCHEDULE_PINGPONG))
         REJECT(d, WG_CLUSTER_K, s->ClusterK, s->ClusterM, s->ClusterN);
+    if (s->ClusterK > 1 && s->GlobalSplitU > 1 && s->GlobalAccumulation != GACC_MULTIPLE)
+        REJECT(d, WG_CLUSTER_SPLIT, s->ClusterK, s->GlobalSplitU);
     if (s->DepthU < 0) s->DepthU = row;
     if (s->DepthU % row) REJECT(d, WG_DEPTH, s->DepthU, row);
     s->DepthULds = s->LoopUnroll = s->DepthU;

@@ -28,6 +28,8 @@ KERNELS = {
                   [[320, 384, 1, 320]]),
     'split': ('HSS', 'NT', {'MatrixInstruction': [64, 64, 16, 1, 1, 1, 1, 2, 1], 'RingStages': 3, 'ClusterK': 2, 'DependentLaunch': True},
               [[256, 192, 1, 448]]),
+    'clusters': ('HSS', 'NT', {'MatrixInstruction': [64, 64, 16, 1, 1, 1, 1, 2, 1], 'RingStages': 3, 'ClusterK': 2, 'GlobalSplitU': 2,
+                               'MinKForGSU': 16, 'GlobalSplitUAlgorithm': 'MultipleBuffer'}, [[256, 192, 1, 448]]),
     # shares of all tiles; five tiles on four work-groups, of which the last is cut into four parts, and two in two parts each
     'stream-k': ('HHS', 'TN', {'MatrixInstruction': [64, 64, 16, 1, 1, 1, 1, 2, 1], 'RingStages': 3, 'StreamK': 1, 'PersistentKernel': 0,
                                'DependentLaunch': True}, [[256, 192, 1, 448], [128, 64, 1, 2048]]),
@@ -46,7 +48,7 @@ KERNELS = {
                  [[320, 192, 1, 512]]),
 }
 JOIN = ('stream-k', 'stream-k parts')
-ALL, ENGINE = tuple(k for k in KERNELS if k not in ('products', 'parts', 'counted parts', 'stream-k parts')), ('cooperative', 'cluster', 'ping-pong', 'rows')
+ALL, ENGINE = tuple(k for k in KERNELS if k not in ('products', 'parts', 'counted parts', 'clusters', 'stream-k parts')), ('cooperative', 'cluster', 'ping-pong', 'rows')
 # what, kernels, what stands in the text, what becomes of it
 CHANGES = [
     ('multiplies before the stage is full', ALL, 'bar_wait(shared.full(ring.stage), ring.phase);', ';'),
@@ -104,6 +106,13 @@ CHANGES = [
     ('ends while others read its sums', ('split',), 'proxy_fence();\n    cluster_sync();', 'proxy_fence();'),
     ('adds its own sums alone', ('split',), ', q, v[q]', ', rank, v[q]'),
     ('leaves columns out', ('split',), 'i / 32 * 2 + p.part', 'i / 32 * 2'),
+    ('sums are read before they are written', ('clusters',), 'write_sums(acc, shared.base, wg, thread);\n    cluster_sync();',
+     'write_sums(acc, shared.base, wg, thread);'),
+    ('copies over sums without a fence', ('clusters',), 'proxy_fence();\n    cluster_sync();', 'cluster_sync();'),
+    ('ends while others read its sums', ('clusters',), 'proxy_fence();\n    cluster_sync();', 'proxy_fence();'),
+    ('all clusters of a tile in one place', ('clusters',), 'p.batch, p.part / 2);', 'p.batch, 0);'),
+    ('adds its own sums alone', ('clusters',), ', q, v[k][q]', ', rank, v[k][q]'),
+    ('leaves columns out', ('clusters',), 'i / 32 * 2 + p.part % 2', 'i / 32 * 2'),
     ('copies before the launches in front have ended', ('split',), '    wait_for_launches();', ';'),
     ('counts in before its sums are there', ('parts',) + JOIN, ']));\n    fence_all();', ']));'),
     ('reads sums with no fence in front', ('parts',), 'fence_all();\n    if (all) {', 'if (all) {'),

@@ -34,7 +34,10 @@ static inline const Value *op(const Join *j, ValueOp o, const Value *x, const Va
     return value_op(j->s, o, x, y);
 }
 static inline const Value *number(const Join *j, int64_t n) { return value_int(j->s, n); }
-static inline const Value *first_thread(const Join *j) { return op(j, VALUE_EQ, reg(j, "thread"), number(j, 0)); }
+static inline const Value *first_thread(const Join *j)
+{
+    return op(j, VALUE_EQ, reg(j, "thread"), number(j, 0));
+}
 static inline const Value *any(const Join *j, const Value *x)
 {
     return value_call(j->s, "any_of_group", reg(j, "bar"), x);

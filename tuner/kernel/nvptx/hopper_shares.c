@@ -1,9 +1,9 @@
-/* GlobalSplitU in one launch: all parts of a tile end at about the same time. A warp group waits a limited time for
- * the other parts of the tile, adds its share of the tile over all parts, in the order of the parts, and stores
- * it. A part whose wait times out leaves its share to the part that arrives last.
+/* GlobalSplitU in one launch: all parts of a tile end at about the same time. A warp group waits a limited
+ * time for the other parts of the tile, adds its share of the tile over all parts, in the order of the parts,
+ * and stores it. A part whose wait times out leaves its share to the part that arrives last.
  *
- * With SelfResetCounters the counter and what is left are one word of 64 bits (text/hopper_counts.cuh), which the
- * last part that is through with it resets, and all loads of a share are in flight at once. */
+ * With SelfResetCounters the counter and what is left are one word of 64 bits (text/hopper_counts.cuh), which
+ * the last part that is through with it resets, and all loads of a share are in flight at once. */
 #include "kernel/nvptx/hopper_join.h"
 
 /* ---- with marks ---- */
