@@ -249,7 +249,10 @@ WalkPlace walk_place(ExprPool *p, const Walk *w, const WalkNames *names)
         at.part = expr_name(p, "part", expr_within(p, at.part, 0, w->split - 1));
         y = w->split_rows_round_robin ? expr_mod(p, y, tiles_n) : expr_div_i(p, y, w->split);
     }
-    if (w->members > 1) at.part = expr_var(p, names->member, WALK_PART, 0, w->members - 1);
+    if (w->members > 1) {
+        const Expr *member = expr_var(p, names->member, WALK_PART, 0, w->members - 1);
+        at.part = w->split > 1 ? expr_add(p, expr_mul_i(p, at.part, w->members), member) : member;
+    }
     if (w->mapping_words) {
         place_by_words(p, w, names, x, y, &at);
         return at;
@@ -265,7 +268,7 @@ WalkChunks walk_chunks(ExprPool *p, const Walk *w, const Expr *k, const Expr *pa
 {
     const Expr *cut = expr_op(p, EXPR_LT, expr_const(p, 0), expr_mod_i(p, k, w->depth_u));
     const Expr *chunks = expr_name(p, "chunks", expr_ceil_div(p, k, expr_const(p, w->depth_u)));
-    const int32_t parts = w->members > 1 ? w->members : w->split;
+    const int32_t parts = w->split * (w->members > 1 ? w->members : 1);
     if (parts <= 1)
         return (WalkChunks){.first = expr_const(p, 0),
                             .step = expr_const(p, 1),

@@ -68,7 +68,7 @@ typedef struct {
 
 typedef struct {
     const Expr *wg0, *wg1, *wg2; /* row and column of tiles, batch */
-    const Expr *part;            /* of K, below Walk.split or, in clusters with parts, below Walk.members */
+    const Expr *part; /* of K, below Walk.split times Walk.members; those of a cluster are neighbours */
 } WalkPlace;
 WalkPlace walk_place(ExprPool *p, const Walk *w, const WalkNames *names);
 /* Ids of a persistent kernel: all tiles, times the parts of K, times the batches that are in the id. */
