@@ -84,8 +84,8 @@ strides='\b(ld[abcd]?|batch_[abcd]|stride_[abcd][0-9])\b'
 lists=$(grep -nE "$strides *\*|\* *(\([a-z0-9_]+\) *)?[a-z_.]*$strides" $texts /dev/null)
 [ -z "$lists" ] || say "products with strides in texts, which views print: $lists"
 waits='(bar_(init|wait|expect|arrive)|load_box|load_box_shared|store_box|store_commit|store_wait_read|cluster_sync|group_sync|wgmma_[a-z]+'
-waits="$waits|put_sums|get_sums|count_in|wait_count|change_flag|any_of_group|g_cpz?|g_commit|g_arrived)"
-lists=$(grep -nE "\b$waits *[(<]" $texts /dev/null | grep -vE '(FN|g_DEV) (void|u32|bool)')
+waits="$waits|put_sums|get_sums|count_in|wait_count|change_flag|word_(begin|count|leave|reset|wait)|any_of_group|g_cpz?|g_commit|g_arrived)"
+lists=$(grep -nE "\b$waits *[(<]" $texts /dev/null | grep -vE '(FN|g_DEV) (void|u32|u64|bool)')
 [ -z "$lists" ] || say "copies, waits and releases in texts, which are statements: $lists"
 
 for f in $files; do

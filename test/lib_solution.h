@@ -17,6 +17,7 @@ static inline void lib_engine_of(const Solution *s, SizeMapping *m, TensorMapSpe
     m->cluster[0] = (uint8_t)s->ClusterM, m->cluster[1] = (uint8_t)s->ClusterN;
     m->cluster[2] = (uint8_t)s->ClusterK;
     m->dependent_launch = s->DependentLaunch != 0;
+    m->self_reset = s->SelfResetCounters != 0;
     m->n_tensor_maps = s->EngineStore ? 4 : 2;
     m->tensor_map = specs;
     for (uint8_t i = 0; i < m->n_tensor_maps; i++)

@@ -495,7 +495,7 @@ static Err build(const Contraction *p, const LibSolution *s, const LaunchInputs 
     Helper h = {p, s, in, &g, copies};
     Main m = {p, s, in, &g, NULL};
     if (s->map.pack_operands && !is_window(p)) TRY(pack_call(&h, out));
-    if (has_parts(p, s, &g)) TRY(streamk_init_call(&h, out));
+    if (has_parts(p, s, &g) && !s->map.self_reset) TRY(streamk_init_call(&h, out));
     if ((s->map.global_split_u > 1 && s->map.global_accumulation != GLOBAL_ACC_MULTIPLE &&
          s->map.global_accumulation != GLOBAL_ACC_PARTIALS) ||
         (s->map.stream_k && s->map.stream_k_atomic))

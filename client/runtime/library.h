@@ -43,6 +43,7 @@ typedef struct {
     bool persistent_along_batch, source_kernel, stream_k_atomic, preload_kernargs;
     bool gsu_round_robin;  /* extension "globalSplitUWorkGroupMappingRoundRobin" */
     bool dependent_launch; /* extension "dependentLaunch": the kernel waits for the launches in front of it */
+    bool self_reset;       /* extension "selfResetCounters": the kernel's counters need not be cleared */
     int32_t cluster[3];    /* extension "cluster": work-groups of a cluster along M, N and K; else 1 */
     /* extensions "workGroupMappingDim": -1: the order is part of the kernel; 0, 1: it is an argument, for
      * bands along M or N; "workGroupMappingXCC", "-XCCGroup", "-XCCChunk": as params.def has them */

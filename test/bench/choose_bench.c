@@ -62,7 +62,7 @@ static ModelSize size_draw(void)
         floor(exp(draw(2, to))), floor(exp(draw(2, to))), floor(exp(draw(4, to))), 1, 2, 2, 2, false, 0, 0};
     if (draw(0, 1) < 0.7) {
         z.m = 32 * ceil(z.m / 32), z.n = 32 * ceil(z.n / 32), z.k = 32 * ceil(z.k / 32);
-        z.align_a = z.align_b = z.align_d = 16;
+        z.align_a = z.align_b = z.align_d = MODEL_ALIGN_MAX;
     }
     return z;
 }

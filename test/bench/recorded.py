@@ -63,7 +63,7 @@ def size_times(store, problem, settings):
 
 
 def alignment(elements):
-    return min(16, (elements * BYTES) & -(elements * BYTES))
+    return min(128, (elements * BYTES) & -(elements * BYTES))
 
 
 def fail(text):

@@ -45,7 +45,8 @@ static ModelSize made_size(uint64_t *state)
 {
     double m = exp2(4 + 9 * uniform(state)), n = exp2(4 + 9 * uniform(state)),
            k = exp2(5 + 8 * uniform(state));
-    return (ModelSize){round(m), round(n), round(k), 1, 16, 16, 16, false, 0, 0};
+    return (ModelSize){round(m),        round(n),        round(k), 1, MODEL_ALIGN_MAX,
+                       MODEL_ALIGN_MAX, MODEL_ALIGN_MAX, false,    0, 0};
 }
 
 /* A device that differs from its data sheet, whose times scatter by 3%. */

@@ -355,7 +355,13 @@ static void test_wgmma_reasons(void **state)
     REASON(bad.MatrixInstruction.v[0] = 72, RULE_WG_COLUMNS);
     REASON(bad.ClusterM = bad.ClusterN = 4, RULE_WG_CLUSTER);
     REASON(bad.ClusterM = bad.ClusterN = 2; bad.ClusterK = 4, RULE_WG_CLUSTER_K);
-    REASON(bad.ClusterK = bad.GlobalSplitU = 2; bad.GlobalSplitUAlgorithm = GSUA_MULTIPLE, RULE_WG_CLUSTER_K);
+    REASON(bad.ClusterK = bad.GlobalSplitU = 2; bad.GlobalSplitUAlgorithm = GSUA_SINGLE_KERNEL,
+           RULE_WG_CLUSTER_SPLIT);
+    REASON(bad.SelfResetCounters = 1, RULE_WG_COUNTERS);
+    REASON(bad.SelfResetCounters = 1; bad.GlobalSplitU = 2; bad.GlobalSplitUAlgorithm = GSUA_MULTIPLE,
+           RULE_WG_COUNTERS);
+    REASON(bad.SelfResetCounters = 1; bad.GlobalSplitU = 17;
+           bad.GlobalSplitUAlgorithm = GSUA_SINGLE_KERNEL, RULE_WG_COUNTERS);
     REASON(bad.ClusterK = 2; bad.MatrixInstruction.v[8] = 1;
            bad.ConsumerSchedule = SCHEDULE_PINGPONG, RULE_WG_CLUSTER_K);
     REASON(bad.StreamK = 1, RULE_WG_STREAM_K); /* and PersistentKernel */

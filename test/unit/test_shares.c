@@ -15,9 +15,13 @@ typedef struct {
     Shares of;
 } Made;
 
-/* The statements of a kernel whose parts join (StreamK) or have a share each. */
-static void make(Made *m, bool joins)
+/* How parts are added up: in shares, with marks or with counters that reset themselves; all by the last part
+ * (StreamK). */
+typedef enum { MARKS, COUNTERS, JOINS, HOWS } How;
+
+static void make(Made *m, How how)
 {
+    const bool joins = how == JOINS;
     ProblemType pt;
     Deriver d;
     Solution s;
@@ -33,6 +37,7 @@ static void make(Made *m, bool joins)
         s.StreamK = 2;
     else
         s.GlobalSplitU = 3, s.GlobalSplitUAlgorithm = GSUA_SINGLE_KERNEL;
+    s.SelfResetCounters = how == COUNTERS;
     assert_true(solution_derive(&d, &s, NULL));
     arena_init(&m->arena, 0);
     assert_ok(program_build(&p, &s, d.target, &m->arena));
@@ -52,10 +57,11 @@ static void end(Made *m)
 static void test_orders(void **unused)
 {
     (void)unused;
-    for (int joins = 0; joins < 2; joins++) {
+    for (int how = 0; how < HOWS; how++) {
         Made m;
-        make(&m, joins);
-        for (int n = 2; n <= (joins ? SHARES_PARTS : 3); n++) assert_ok(shares_verify(&m.s, &m.of, n, true));
+        make(&m, (How)how);
+        const int most = how == JOINS ? SHARES_PARTS : 3;
+        for (int n = 2; n <= most; n++) assert_ok(shares_verify(&m.s, &m.of, n, true));
         end(&m);
     }
 }
@@ -81,28 +87,37 @@ static void test_statements_left_out(void **unused)
 {
     (void)unused;
     static const struct {
-        bool joins;
+        How how;
         const char *call;
         int number;
         const char *why;
     } rows[] = {
-        {false, "fence_all", 0, "a part counts in before all threads have written its sums"},
-        {false, "put_sums", 0, "a part counts in before all threads have written its sums"},
-        {false, "group_sync", 0, "a part counts in before all threads have written its sums"},
-        {false, "fence_all", 1, "sums are read that may not be written yet"},
-        {false, "any_of_group", 0, "threads of a warp group do not do the same"},
-        {false, "store_share", 0, "a share is not stored"},
-        {false, "store_share", 1, "a share is not stored"},
-        {false, "change_flag", 0, "a share is not stored"},
-        {true, "fence_all", 0, "a part counts in before all threads have written its sums"},
-        {true, "group_sync", 0, "a part counts in before all threads have written its sums"},
-        {true, "fence_all", 1, "sums are read that may not be written yet"},
-        {true, "take_sums", 0, "the part that stores the tile has not added the sums of all parts once"},
+        {MARKS, "fence_all", 0, "a part counts in before all threads have written its sums"},
+        {MARKS, "put_sums", 0, "a part counts in before all threads have written its sums"},
+        {MARKS, "group_sync", 0, "a part counts in before all threads have written its sums"},
+        {MARKS, "fence_all", 1, "sums are read that may not be written yet"},
+        {MARKS, "any_of_group", 0, "threads of a warp group do not do the same"},
+        {MARKS, "store_share", 0, "a share is not stored"},
+        {MARKS, "store_share", 1, "a share is not stored"},
+        {MARKS, "change_flag", 0, "a share is not stored"},
+        {COUNTERS, "fence_all", 0, "a part counts in before all threads have written its sums"},
+        {COUNTERS, "word_begin", 0, "a part counts in before it has made the counter valid"},
+        {COUNTERS, "fence_all", 1, "sums are read that may not be written yet"},
+        {COUNTERS, "word_leave", 0, "the counter is not reset"},
+        {COUNTERS, "word_leave", 1, "the counter is not reset"},
+        {COUNTERS, "word_reset", 0, "the counter is not reset"},
+        {COUNTERS, "shares_left", 0, "a share is not stored"},
+        {COUNTERS, "store_share", 0, "a share is not stored"},
+        {COUNTERS, "store_share", 1, "a share is not stored"},
+        {JOINS, "fence_all", 0, "a part counts in before all threads have written its sums"},
+        {JOINS, "group_sync", 0, "a part counts in before all threads have written its sums"},
+        {JOINS, "fence_all", 1, "sums are read that may not be written yet"},
+        {JOINS, "take_sums", 0, "the part that stores the tile has not added the sums of all parts once"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         Made m;
         int n = rows[i].number;
-        make(&m, rows[i].joins);
+        make(&m, rows[i].how);
         assert_true(take_out(&m.s.first, rows[i].call, &n));
         if (shares_verify(&m.s, &m.of, 2, true) != ERR_FAILED)
             fail_msg("%s %d is not missed", rows[i].call, rows[i].number);
@@ -116,11 +131,15 @@ static void test_other_functions(void **unused)
 {
     (void)unused;
     Made m;
-    make(&m, false);
+    make(&m, MARKS);
     m.of.change = "change_another_flag"; /* no mark is changed: what that gives is not known */
     assert_int_equal(shares_verify(&m.s, &m.of, 2, true), ERR_FAILED);
     end(&m);
-    make(&m, true);
+    make(&m, COUNTERS);
+    m.of.is_gone = "all_counted"; /* reset while others may still wait */
+    assert_int_equal(shares_verify(&m.s, &m.of, 2, true), ERR_FAILED);
+    end(&m);
+    make(&m, JOINS);
     m.of.part = "p.other"; /* each part writes to a place that is not known to be its own */
     assert_int_equal(shares_verify(&m.s, &m.of, 3, true), ERR_FAILED);
     assert_string_equal(err_message(), "sums are written to the place of another part");

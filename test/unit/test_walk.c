@@ -3,6 +3,7 @@
 #include "test/support.h"
 
 #include "index/walk.h"
+#include "problem/stream_cut.h"
 
 #include <string.h>
 
@@ -289,7 +290,8 @@ static void stream(const Walk *w, int64_t tiles, int64_t k, int64_t groups, int6
     for (int64_t g = 0; g < groups; g++) {
         int64_t v[WALK_SLOTS] = {[WALK_K] = k, [WALK_GROUP] = g, [WALK_GROUPS] = groups}, sum = 0;
         const int64_t steps = value(x.steps, v);
-        for (v[WALK_ID] = 0; v[WALK_ID] < steps; v[WALK_ID]++) {
+        const bool by_id = walk_stream_by_id(w);
+        for (v[WALK_ID] = by_id ? g : 0; v[WALK_ID] < steps; v[WALK_ID] += by_id ? groups : 1) {
             int64_t t = value(x.tile, v), first = value(x.first, v), count = value(x.count, v);
             int64_t part = value(x.part, v), n = value(x.parts, v);
             assert_true(t < tiles && first + count <= chunks && part >= 0 && part < n);
@@ -354,7 +356,9 @@ static void level_streams(void **state)
             walk_stream_words(&p, &w, expr_const(&p, rows[i].tiles), expr_const(&p, rows[i].groups),
                               expr_const(&p, rows[i].k), expr_const(&p, 1));
         assert_int_equal(value(words.shared, NULL), rows[i].cut);
+        assert_int_equal(value(words.whole, NULL), rows[i].tiles - rows[i].cut);
         if (rows[i].cut) assert_int_equal(value(words.parts, NULL), rows[i].parts);
+        if (rows[i].cut) assert_true(rows[i].k >= walk_stream_least_k(&w));
     }
     for (int32_t kind = 2; kind <= 3; kind++)
         for (int64_t tiles = 1; tiles < 40; tiles += 1 + tiles / 3)
@@ -369,12 +373,30 @@ static void level_streams(void **state)
                                tiles, k, groups, 0);
 }
 
+/* From the least K on which pays some number of tiles and groups is cut, below it none. */
+static void least_k(void **state)
+{
+    (void)state;
+    const StreamKernel kernel = {.stream_k = 3, .depth_u = 8, .stream_part = 144, .stream_fix = 717};
+    const Walk w = {.split = 1, .depth_u = 8, .stream_k = 3, .stream_part = 144, .stream_fix = 717};
+    for (int64_t below = 0; below < 2; below++) {
+        bool cut = false;
+        for (int64_t tiles = 1; tiles < 40; tiles++) {
+            StreamCut c;
+            assert_true(stream_cut(&kernel, tiles, 132, walk_stream_least_k(&w) - below, 1, &c));
+            cut = cut || c.tiles;
+        }
+        assert_int_equal(cut, !below);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(bijections),      cmocka_unit_test(z_order),
                                        cmocka_unit_test(bands_along_m),   cmocka_unit_test(band_words),
                                        cmocka_unit_test(chunks),          cmocka_unit_test(dies),
                                        cmocka_unit_test(blocks_of_a_die), cmocka_unit_test(stagger),
-                                       cmocka_unit_test(streams),         cmocka_unit_test(level_streams)};
+                                       cmocka_unit_test(streams),         cmocka_unit_test(level_streams),
+                                       cmocka_unit_test(least_k)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

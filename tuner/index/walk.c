@@ -139,20 +139,20 @@ MappingSizes mapping_sizes(ExprPool *p, const Expr *word, const Expr *chunk_word
                           .chunk = expr_within(p, chunk_word, 0, MAPPING_CHUNK_MAX)};
 }
 
+/* Nothing of the remappings is named: a text computes named expressions whether or not a select takes them.
+ * A group or chunk of 0 must not divide there, and where there is one die nothing should. */
 const Expr *walk_dies(ExprPool *p, const Expr *id, const Expr *n, const Expr *n_dies)
 {
-    const Expr *die = expr_name(p, "die", expr_mod(p, id, n_dies));
+    const Expr *die = expr_mod(p, id, n_dies);
     const Expr *before = expr_add(p, counted(p, expr_mul(p, die, expr_div(p, n, n_dies))),
                                   expr_op(p, EXPR_MIN, die, expr_mod(p, n, n_dies)));
     return counted(p, expr_add(p, counted(p, before), expr_div(p, id, n_dies)));
 }
 
-/* Only the die is named: a text computes named expressions whether or not a select takes them, and a group or
- * chunk of 0 must not divide there. */
 const Expr *walk_dies_grouped(ExprPool *p, const Expr *id, const Expr *n, const Expr *n_dies,
                               const Expr *group)
 {
-    const Expr *die = expr_name(p, "die", expr_mod(p, id, n_dies));
+    const Expr *die = expr_mod(p, id, n_dies);
     const Expr *turns = expr_div(p, n, n_dies), *base = expr_const(p, 0), *size = turns, *in = id;
     if (group) { /* the last group may be smaller */
         const Expr *first_left = counted(p, expr_mul(p, expr_div(p, n, group), group));
@@ -171,7 +171,7 @@ const Expr *walk_dies_grouped(ExprPool *p, const Expr *id, const Expr *n, const 
 const Expr *walk_dies_chunked(ExprPool *p, const Expr *id, const Expr *n, const Expr *n_dies,
                               const Expr *chunk)
 {
-    const Expr *die = expr_name(p, "die", expr_mod(p, id, n_dies));
+    const Expr *die = expr_mod(p, id, n_dies);
     const Expr *turn = expr_mul(p, n_dies, chunk), *local = expr_div(p, id, n_dies);
     const Expr *whole = counted(p, expr_mul(p, expr_div(p, n, turn), turn));
     const Expr *round = counted(p, expr_mul(p, expr_div(p, local, chunk), turn));
@@ -218,7 +218,10 @@ static void place_by_words(ExprPool *p, const Walk *w, const WalkNames *names, c
     const Expr *id = counted(p, expr_add(p, x, counted(p, expr_mul(p, y, tiles_m))));
     if (w->persistent && w->split <= 1) { /* it is the walk's own id */
         id = var(p, names->id, WALK_ID, 0);
-        if (w->batch_in_id) at->wg2 = expr_div(p, id, n), id = expr_mod(p, id, n);
+        if (w->batch_in_id) { /* the remainder by the quotient: one division is enough */
+            at->wg2 = expr_name(p, "matrix", expr_div(p, id, n));
+            id = expr_within(p, expr_sub(p, id, counted(p, expr_mul(p, at->wg2, n))), 0, UINT32_MAX);
+        }
     }
     id = expr_name(p, "tile_id", id);
     id = expr_name(p, "mapped_id", walk_remap(p, id, n, &sizes));
@@ -246,7 +249,10 @@ WalkPlace walk_place(ExprPool *p, const Walk *w, const WalkNames *names)
         at.part = expr_name(p, "part", expr_within(p, at.part, 0, w->split - 1));
         y = w->split_rows_round_robin ? expr_mod(p, y, tiles_n) : expr_div_i(p, y, w->split);
     }
-    if (w->members > 1) at.part = expr_var(p, names->member, WALK_PART, 0, w->members - 1);
+    if (w->members > 1) {
+        const Expr *member = expr_var(p, names->member, WALK_PART, 0, w->members - 1);
+        at.part = w->split > 1 ? expr_add(p, expr_mul_i(p, at.part, w->members), member) : member;
+    }
     if (w->mapping_words) {
         place_by_words(p, w, names, x, y, &at);
         return at;
@@ -262,7 +268,7 @@ WalkChunks walk_chunks(ExprPool *p, const Walk *w, const Expr *k, const Expr *pa
 {
     const Expr *cut = expr_op(p, EXPR_LT, expr_const(p, 0), expr_mod_i(p, k, w->depth_u));
     const Expr *chunks = expr_name(p, "chunks", expr_ceil_div(p, k, expr_const(p, w->depth_u)));
-    const int32_t parts = w->members > 1 ? w->members : w->split;
+    const int32_t parts = w->split * (w->members > 1 ? w->members : 1);
     if (parts <= 1)
         return (WalkChunks){.first = expr_const(p, 0),
                             .step = expr_const(p, 1),

@@ -68,7 +68,7 @@ typedef struct {
 
 typedef struct {
     const Expr *wg0, *wg1, *wg2; /* row and column of tiles, batch */
-    const Expr *part;            /* of K, below Walk.split or, in clusters with parts, below Walk.members */
+    const Expr *part; /* of K, below Walk.split times Walk.members; those of a cluster are neighbours */
 } WalkPlace;
 WalkPlace walk_place(ExprPool *p, const Walk *w, const WalkNames *names);
 /* Ids of a persistent kernel: all tiles, times the parts of K, times the batches that are in the id. */
@@ -99,11 +99,21 @@ typedef struct {
     const Expr *longer; /* the first groups, which have a chunk more (skExtraIters) */
     const Expr *parts; /* with Walk.stream_part the number of parts of each tile that is cut, whose shares and
                          * longer shares are those of its parts; else NULL */
+    const Expr *whole; /* with Walk.stream_part the tiles that are not cut; else NULL */
 } WalkStreamWords;
 /* tiles: of all batches. rounds: so many whole rounds of tiles are cut into shares besides the tiles that do
  * not fill one; of no meaning with StreamK 1 and with Walk.stream_part. */
 WalkStreamWords walk_stream_words(ExprPool *p, const Walk *w, const Expr *tiles, const Expr *groups,
                                   const Expr *k, const Expr *rounds);
+/* Words of Walk.stream_part for texts that keep `parts`: `whole` follows from it, `share` and `longer` from
+ * it and `chunks`. */
+const Expr *walk_stream_whole(ExprPool *p, const Expr *tiles, const Expr *groups, const Expr *parts);
+void walk_stream_shares(ExprPool *p, WalkStreamWords *words);
+/* With Walk.stream_part, K below which no tile is cut whatever the number of tiles and groups is. */
+int64_t walk_stream_least_k(const Walk *w);
+/* Whether WALK_ID counts as that of a persistent kernel (group, group + groups, ... below `steps`) instead of
+ * the steps of a group: StreamK 3 with Walk.stream_part. */
+bool walk_stream_by_id(const Walk *w);
 /* The share of work-group `group`: its own number, or by Walk.stream_dies one next to those of its die. */
 const Expr *walk_stream_group(ExprPool *p, const Walk *w, const Expr *group, const Expr *groups);
 

@@ -29,12 +29,14 @@ static const Expr *shared_tiles(ExprPool *p, const Walk *w, const Expr *tiles, c
     return expr_select(p, rest, some, groups);
 }
 
+enum { PARTS_MAX = 8 };
+
 /* Parts of each of the `rest` tiles that do not fill a round; 1: they are not cut. The i-th part saves
  * 1 / (i - 1) - 1 / i of a tile's time and costs stream_part; all together cost stream_fix besides. */
 static const Expr *level_parts(ExprPool *p, const Walk *w, const Expr *rest, const Expr *groups,
                                const Expr *k, const Expr *chunks)
 {
-    enum { PARTS_MAX = 8, K_MAX = 1 << 20 };
+    enum { K_MAX = 1 << 20 };
     const Expr *one = expr_const(p, 1), *parts = one;
     const Expr *size = expr_name(p, "cut_size", min(p, k, expr_const(p, K_MAX)));
     for (int i = 2; i <= PARTS_MAX; i++)
@@ -56,11 +58,34 @@ static void level_words(ExprPool *p, const Walk *w, const Expr *tiles, const Exp
 {
     const Expr *rest = expr_name(p, "rest", expr_mod(p, tiles, groups));
     words->parts = level_parts(p, w, rest, groups, k, words->chunks);
-    const Expr *cut = expr_op(p, EXPR_LT, expr_const(p, 1), words->parts);
-    words->shared = expr_name(p, "shared_tiles", counted(p, expr_select(p, cut, rest, expr_const(p, 0))));
-    words->share = expr_name(p, "share", expr_div(p, words->chunks, words->parts));
-    words->longer = expr_name(p, "longer_shares", expr_mod(p, words->chunks, words->parts));
+    words->whole = expr_name(p, "whole", walk_stream_whole(p, tiles, groups, words->parts));
+    words->shared = expr_name(p, "shared_tiles", sub(p, tiles, words->whole));
+    walk_stream_shares(p, words);
 }
+
+const Expr *walk_stream_whole(ExprPool *p, const Expr *tiles, const Expr *groups, const Expr *parts)
+{
+    const Expr *cut = expr_op(p, EXPR_LT, expr_const(p, 1), parts);
+    return sub(p, tiles, expr_select(p, cut, expr_mod(p, tiles, groups), expr_const(p, 0)));
+}
+
+void walk_stream_shares(ExprPool *p, WalkStreamWords *words)
+{
+    words->share = expr_div(p, words->chunks, words->parts);
+    words->longer = expr_mod(p, words->chunks, words->parts);
+}
+
+int64_t walk_stream_least_k(const Walk *w)
+{
+    int64_t least = INT64_MAX;
+    for (int64_t i = 2; w->stream_part && i <= PARTS_MAX; i++) { /* i parts pay */
+        const int64_t k = i * (i * w->stream_part + w->stream_fix) / (i - 1) + 1;
+        least = k < least ? k : least;
+    }
+    return w->stream_part ? least : 0;
+}
+
+bool walk_stream_by_id(const Walk *w) { return w->stream_k == 3 && w->stream_part; }
 
 WalkStreamWords walk_stream_words(ExprPool *p, const Walk *w, const Expr *tiles, const Expr *groups,
                                   const Expr *k, const Expr *rounds)
@@ -167,14 +192,28 @@ static Step step_of(ExprPool *p, const Walk *w, const Expr *tiles, const Expr *s
     return (Step){is_cut, i, expr_name(p, "tile", counted(p, tile)), add(p, whole, cut)};
 }
 
+/* The same where ids count tiles: a group's first id behind the whole tiles is that of its part of another
+ * one. Whole tiles take no division. */
+static Step step_by_id(ExprPool *p, const WalkStreamWords *words, const Expr *cut_tile, const Expr *cut,
+                       const Expr *groups, const Expr *id)
+{
+    const Expr *is_cut = expr_name(p, "is_cut", expr_op(p, EXPR_LE, words->whole, id));
+    const Expr *tile = expr_select(p, is_cut, add(p, words->whole, cut_tile), id);
+    const Expr *ids = add(p, words->whole, expr_select(p, cut, groups, expr_const(p, 0)));
+    return (Step){is_cut, cut_tile, expr_name(p, "tile", counted(p, tile)), ids};
+}
+
 /* With Walk.stream_part: group g has part g % parts of tile g / parts of those that are cut. */
 static WalkStream level_stream(ExprPool *p, const Walk *w, const WalkStreamWords *words, const Expr *tiles,
                                const Expr *group, const Expr *groups, const Expr *step)
 {
     const Expr *zero = expr_const(p, 0), *one = expr_const(p, 1), *parts = words->parts;
+    const Expr *cut_tile = expr_div(p, group, parts);
     const Expr *cut = expr_op(p, EXPR_LT, group, mul(p, words->shared, parts));
-    const Step s = step_of(p, w, tiles, words->shared, expr_div(p, group, parts),
-                           expr_name(p, "cut_tiles", cut), group, groups, step);
+    cut = expr_name(p, "cut_tiles", cut);
+    const Step s = walk_stream_by_id(w)
+                       ? step_by_id(p, words, cut_tile, cut, groups, step)
+                       : step_of(p, w, tiles, words->shared, cut_tile, cut, group, groups, step);
     const Expr *part = expr_name(p, "own_part", expr_select(p, s.is_cut, expr_mod(p, group, parts), zero));
     const Expr *first = add(p, mul(p, part, words->share), min(p, part, words->longer));
     const Expr *count = add(p, words->share, expr_op(p, EXPR_LT, part, words->longer));

@@ -65,6 +65,7 @@ Err kernel_helpers(Arena *a, const Solution *s, HelperKernel out[HELPERS_MAX], s
         TRY(add(a, pack, HELPER_PACK, false, out, n));
     }
     if (s->GlobalAccumulation == GACC_PARTIALS) {
+        if (s->SelfResetCounters) return ERR_OK;
         TRY(add(a, FLAGS_SYMBOL, HELPER_FLAGS, false, out, n));
         return ERR_OK;
     }

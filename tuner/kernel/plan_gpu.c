@@ -226,7 +226,8 @@ static Err plan_warp_groups(GpuPlan *p, const Solution *s)
                                 .engine_store = wgmma_engine_store(s),
                                 .slice_row = w.box[2][0],
                                 .slice_n = w.slice_n,
-                                .dependent_launch = s->DependentLaunch != 0};
+                                .dependent_launch = s->DependentLaunch != 0,
+                                .self_reset = s->SelfResetCounters != 0};
     for (int i = 0; i < 2; i++) {
         const bool b = (i == 1) != indices_are_exchanged(p->indices);
         p->op[i] = (GpuOperand){.type = gpu_type(b ? problem_b_type(s->pt) : problem_a_type(s->pt)),

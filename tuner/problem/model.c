@@ -121,13 +121,17 @@ static double store_clocks(const Gpu *g)
     return clocks + access_clocks(bytes, width_of(k->store, sums ? 16 : g->z->align_d));
 }
 
-/* Bytes that the L2 cache gives for one that is used: it gives SECTOR bytes at least, and a tile has fewer in
- * a row where its side lies along contiguous memory (H200: 1 to 4 halves of a column, 4096x1x4096). */
-static double sector_waste(const ModelKernel *k, bool contiguous, int32_t side)
+/* Bytes that the L2 cache gives for one that is used. The copy engine asks for a box's row, LINE bytes or
+ * fewer, line by line: a row that does not begin with a line lies in two of them (H200, f16: a chunk of
+ * 128x128x64 takes 750 clocks with such rows). Of other loads the cache gives SECTOR bytes at least, and a
+ * tile has fewer in a row where its side lies along contiguous memory (H200: 1 to 4 halves of a column,
+ * 4096x1x4096). */
+static double l2_waste(const ModelKernel *k, bool contiguous, int32_t side, int32_t align)
 {
-    static const double SECTOR = 32;
-    const double row = (double)side * k->bytes_ab;
-    return contiguous && k->class != MODEL_ENGINE && row < SECTOR ? SECTOR / row : 1;
+    static const double SECTOR = 32, LINE = MODEL_ALIGN_MAX;
+    const double row = (double)(contiguous ? side : k->depth) * k->bytes_ab;
+    if (k->class == MODEL_ENGINE) return 1 + most(least(row, LINE) - align, 0) / LINE;
+    return contiguous && row < SECTOR ? SECTOR / row : 1;
 }
 
 static void gpu_chunk(Gpu *g)
@@ -151,7 +155,8 @@ static void gpu_chunk(Gpu *g)
         a /= k->cluster_n, b /= k->cluster_m;
         g->waits_s = r->cluster_clocks * (cluster > 4 ? 3 : cluster / 2.0) * s;
     }
-    g->l2_bytes = a * sector_waste(k, k->free_a, k->tile_m) + b * sector_waste(k, k->free_b, k->tile_n);
+    g->l2_bytes = a * l2_waste(k, k->free_a, k->tile_m, k->pack_a ? MODEL_ALIGN_MAX : g->z->align_a) +
+                  b * l2_waste(k, k->free_b, k->tile_n, k->pack_b ? MODEL_ALIGN_MAX : g->z->align_b);
     g->math_s = math * s;
     g->local_s = local * s;
     g->latency_s = most(r->chunk_clocks + k->steps * r->step_clocks, wait) * s;
@@ -340,7 +345,8 @@ static double add_stream(Waves *sum, Gpu *g, double slots, double *split)
     StreamCut cut;
     *split = 0;
     if (!stream_cut(&kernel, (int64_t)(g->groups / cluster), (int64_t)most(1, down(slots / cluster)),
-                    (int64_t)g->z->k, k->stream_part ? 1 : 0, &cut) || cut.tiles == 0)
+                    (int64_t)g->z->k, k->stream_part ? 1 : 0, &cut) ||
+        cut.tiles == 0)
         return add_rounds(sum, g, g->groups, slots);
     const double whole = g->groups - (double)cut.tiles * cluster, chunks = g->chunks;
     const double shares =

@@ -157,11 +157,12 @@ typedef struct {
     double l2_read, dram_read; /* bytes */
 } ModelTime;
 
-/* ModelSize.align_* of strides whose bits are combined by OR, in bytes: at most 16. */
+/* ModelSize.align_* of strides whose bits are combined by OR, in bytes: at most a line of the L2 cache. */
+enum { MODEL_ALIGN_MAX = 128 };
 static inline int32_t model_align(int64_t stride_bytes)
 {
     int64_t power = stride_bytes & -stride_bytes;
-    return power <= 0 || power > 16 ? 16 : (int32_t)power;
+    return power <= 0 || power > MODEL_ALIGN_MAX ? MODEL_ALIGN_MAX : (int32_t)power;
 }
 
 /* The typical rates of a class; the i-th row's name. */

@@ -91,7 +91,7 @@ bool model_residual_read(const double v[MODEL_RESIDUAL_NUMBERS], ModelResidual *
     for (int i = 0; i < 4; i++)
         if (!(v[i] >= 1 && is_whole(v[i]))) return false;
     for (int i = 4; i < 7; i++)
-        if (!(v[i] >= 1 && v[i] <= 16 && is_whole(v[i]))) return false;
+        if (!(v[i] >= 1 && v[i] <= MODEL_ALIGN_MAX && is_whole(v[i]))) return false;
     const int32_t align[] = {(int32_t)v[4], (int32_t)v[5], (int32_t)v[6]};
     *r = (ModelResidual){{v[0], v[1], v[3], v[2], align[0], align[1], align[2], false, 0, 0}, v[7]};
     return fabs(v[7]) <= 30;

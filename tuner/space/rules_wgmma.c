@@ -10,7 +10,7 @@
 #include "space/derive_internal.h"
 #include "space/wgmma.h"
 
-enum { CHUNK = 16, WARP = 32, MOST_STAGES = 12, MOST_REGISTERS = 512, OVERHEAD = 36 };
+enum { CHUNK = 16, WARP = 32, MOST_STAGES = 12, MOST_REGISTERS = 512, OVERHEAD = 36, MOST_COUNTED = 16 };
 
 /* Warp groups and their instructions along the rows; both forms of MatrixInstruction. */
 static bool take_groups(Derive *d, int rows, int32_t *groups, int32_t *repeats)
@@ -96,6 +96,9 @@ static bool check_values(Derive *d)
     if (s->GlobalSplitU > 1 && s->GlobalAccumulation != GACC_MULTIPLE &&
         s->GlobalAccumulation != GACC_PARTIALS)
         REJECT(d, WG_SPLIT, s->GlobalSplitU);
+    if (s->SelfResetCounters &&
+        (s->GlobalSplitU < 2 || s->GlobalSplitU > MOST_COUNTED || s->GlobalAccumulation != GACC_PARTIALS))
+        REJECT(d, WG_COUNTERS, s->GlobalSplitU);
     return true;
 }
 
@@ -168,8 +171,10 @@ static bool check_sides(Derive *d)
     const Deriver *f = d->f;
     int32_t row = WGMMA_ROW_BYTES / f->bpe, cluster = s->ClusterM * s->ClusterN;
     if (s->ClusterK > 1 &&
-        (cluster * s->ClusterK > 8 || s->GlobalSplitU > 1 || s->ConsumerSchedule == SCHEDULE_PINGPONG))
+        (cluster * s->ClusterK > 8 || s->ConsumerSchedule == SCHEDULE_PINGPONG))
         REJECT(d, WG_CLUSTER_K, s->ClusterK, s->ClusterM, s->ClusterN);
+    if (s->ClusterK > 1 && s->GlobalSplitU > 1 && s->GlobalAccumulation != GACC_MULTIPLE)
+        REJECT(d, WG_CLUSTER_SPLIT, s->ClusterK, s->GlobalSplitU);
     if (s->DepthU < 0) s->DepthU = row;
     if (s->DepthU % row) REJECT(d, WG_DEPTH, s->DepthU, row);
     s->DepthULds = s->LoopUnroll = s->DepthU;
@@ -265,7 +270,8 @@ bool derive_without_wgmma(Derive *d)
     static const ParamId of_wgmma[] = {
         PARAM_ConsumerSchedule,  PARAM_RingStages,        PARAM_ClusterM,          PARAM_ClusterN,
         PARAM_ProducerRegisters, PARAM_ConsumerRegisters, PARAM_EngineStore,       PARAM_PackOperands,
-        PARAM_ClusterK,          PARAM_DependentLaunch,   PARAM_RowsFromRegisters, PARAM_PromotionSets};
+        PARAM_ClusterK,          PARAM_DependentLaunch,   PARAM_RowsFromRegisters, PARAM_PromotionSets,
+        PARAM_SelfResetCounters};
     for (size_t i = 0; i < sizeof of_wgmma / sizeof *of_wgmma; i++) {
         const Param *p = param_at(of_wgmma[i]);
         int32_t v = *(const int32_t *)solution_field_const(s, p);

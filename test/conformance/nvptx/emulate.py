@@ -85,6 +85,11 @@ HOPPER = {
     'u32 count_in(u32 *counter)': 'return sums_count(counter);',
     'bool wait_count(const u32 *counter, u32 n)': 'return sums_wait(counter, n);',
     'bool change_flag(u32 *flag, u32 from, u32 to)': 'return flag_change(flag, from, to);',
+    'u64 word_now(const u64 *word)': 'return *word;',
+    'void word_begin(u64 *word, u64 now)': 'if (now >> 32 != WORD_VALID >> 32 && *word == now) *word = WORD_VALID;',
+    'u64 word_add(u64 *word, u64 x)': 'return word_change(word, x);',
+    'void word_reset(u64 *word)': '*word = WORD_VALID;',
+    'bool word_wait(const u64 *word, u32 n)': 'return word_awaits(word, n);',
     'bool any_of_group(int id, bool x)': 'return named_any(id, 128, x);',
     'void pingpong_wait(int wg)': 'named_meet(1 + CONSUMERS + wg, 256, true);',
     'void pingpong_arrive(int wg)': 'named_meet(1 + CONSUMERS + wg, 256, false);',
@@ -337,6 +342,14 @@ def by_wgmma(kind, trans):
     if kind in cases.F8:
         out += [{'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 1, 1], 'PromotionSets': 2, 'ClusterK': 2},
                 {'MatrixInstruction': [16, 64, k, 1, 1, 1, 2, 1, 2], 'PromotionSets': 2}]
+    counted = {'GlobalSplitUAlgorithm': 'MultipleBufferSingleKernel', 'SelfResetCounters': True, 'MinKForGSU': 16}
+    out += [{'MatrixInstruction': [128, 64, k, 1, 1, 1, 1, 1, 2], 'GlobalSplitU': 3, 'DependentLaunch': True, **counted},
+            {'MatrixInstruction': [64, 16, k, 1, 1, 1, 1, 2, 1], 'GlobalSplitU': 16, 'ClusterM': 2, **counted},
+            {'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 1, 1], 'ConsumerSchedule': 'PingPong', 'GlobalSplitU': 2, 'StaggerU': 4, **counted}]
+    clusters = {'GlobalSplitUAlgorithm': 'MultipleBuffer', 'MinKForGSU': 16}
+    out += [{'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1], 'ClusterK': 2, 'GlobalSplitU': 3, 'DependentLaunch': True, **clusters},
+            {'MatrixInstruction': [128, 64, k, 1, 1, 1, 1, 1, 2], 'ClusterK': 4, 'ClusterN': 2, 'GlobalSplitU': 2,
+             'GlobalSplitUSummationAssignmentRoundRobin': False, **clusters}]
     return [{'StaggerU': 0, 'PersistentKernel': 1, 'PersistentKernelAlongBatch': True, **s} for s in out]
 
 

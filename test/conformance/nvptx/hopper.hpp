@@ -53,6 +53,7 @@ struct MBarrier {
 struct Named {
     int count, turn;
     bool any, answer;
+    bool acquires, acquired; /* by a thread that meets now; by one that met last */
 };
 
 /* One wgmma of a thread that has not been waited for. */
@@ -87,6 +88,7 @@ struct Thread {
     std::vector<std::pair<void *, std::array<uint32_t, 4>>> sums; /* written to a workspace, with no fence behind them */
     int n_sums = 0;       /* written in all */
     bool acquired = true; /* a fence has followed the barrier that told of others' sums */
+    bool acquires = false, keeps = false; /* a load has acquired others' sums; so that they may be read until new ones are written */
     bool begins = false, waited = false; /* before the launches in front have ended; for them */
     std::vector<Range> dirty; /* writes that no fence of the proxy has followed */
 };
@@ -615,11 +617,13 @@ void named_meet(int id, int n, bool waits)
 bool named_any(int id, int n, bool x)
 {
     Named &b = cta().named[id];
-    if (b.count == 0) b.any = false;
-    b.any = b.any || x;
-    if (b.count == n - 1) b.answer = b.any;
-    self().acquired = false;
+    if (b.count == 0) b.any = b.acquires = false;
+    b.any = b.any || x, b.acquires = b.acquires || self().acquires;
+    if (b.count == n - 1) b.answer = b.any, b.acquired = b.acquires;
+    self().acquires = false;
     named_meet(id, n, true);
+    self().keeps |= b.acquired;
+    self().acquired = self().keeps;
     return b.answer;
 }
 
@@ -629,6 +633,7 @@ void sums_put(void *to, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
     if ((uintptr_t)to % 16) fail("sums at an address that is no multiple of 16");
     check_waited();
+    self().keeps = false;
     self().sums.push_back({to, {a, b, c, d}});
     self().n_sums++;
 }
@@ -651,6 +656,30 @@ uint32_t sums_count(uint32_t *counter)
         if (!cta().thread[t].sums.empty() || cta().thread[t].n_sums != self().n_sums) fail("a part counts in before the sums of thread %lld are there", t);
     check_waited();
     return (*counter)++;
+}
+
+/* The counter of a kernel that resets it: of two words, to the lower one of which a part adds 1 when it counts in. */
+std::map<const unsigned long long *, int> words_changed;
+unsigned long long word_change(unsigned long long *word, unsigned long long x)
+{
+    uint32_t own = 0;
+    const unsigned long long before = *word;
+    words_changed[word]++;
+    if (x & 255) sums_count(&own);
+    *word += x;
+    return before;
+}
+bool word_awaits(const unsigned long long *word, uint32_t n)
+{
+    self().acquires = (*word & 255) == n;
+    return self().acquires;
+}
+/* The end of a launch: the next one finds the words as it needs them. */
+void words_end()
+{
+    for (const auto &w : words_changed)
+        if (*w.first & 0xffffffff) fail("a counter is not reset, it is %lld", (long long)(*w.first & 0xffffffff));
+    words_changed.clear();
 }
 
 /* Work-groups run one after another here: what has not come yet does not come while one waits. */

@@ -117,4 +117,7 @@ extern "C" void launch(int which, int threads, int groups, const unsigned *grid,
                 for (int i = 0; i < groups; i++) group_index[i] = {x + i, y, z};
                 run_groups(fibers, stacks, groups);
             }
+#ifdef HOPPER
+    words_end();
+#endif
 }

@@ -28,11 +28,16 @@ KERNELS = {
                   [[320, 384, 1, 320]]),
     'split': ('HSS', 'NT', {'MatrixInstruction': [64, 64, 16, 1, 1, 1, 1, 2, 1], 'RingStages': 3, 'ClusterK': 2, 'DependentLaunch': True},
               [[256, 192, 1, 448]]),
+    'clusters': ('HSS', 'NT', {'MatrixInstruction': [64, 64, 16, 1, 1, 1, 1, 2, 1], 'RingStages': 3, 'ClusterK': 2, 'GlobalSplitU': 2,
+                               'MinKForGSU': 16, 'GlobalSplitUAlgorithm': 'MultipleBuffer'}, [[256, 192, 1, 448]]),
     # shares of all tiles; five tiles on four work-groups, of which the last is cut into four parts, and two in two parts each
     'stream-k': ('HHS', 'TN', {'MatrixInstruction': [64, 64, 16, 1, 1, 1, 1, 2, 1], 'RingStages': 3, 'StreamK': 1, 'PersistentKernel': 0,
                                'DependentLaunch': True}, [[256, 192, 1, 448], [128, 64, 1, 2048]]),
     'parts': ('HSS', 'TN', {'MatrixInstruction': [64, 64, 16, 1, 1, 1, 1, 2, 1], 'RingStages': 3, 'GlobalSplitU': 3, 'MinKForGSU': 16,
                             'GlobalSplitUAlgorithm': 'MultipleBufferSingleKernel', 'DependentLaunch': True}, [[256, 192, 1, 448]]),
+    'counted parts': ('HSS', 'TN', {'MatrixInstruction': [64, 64, 16, 1, 1, 1, 1, 2, 1], 'RingStages': 3, 'GlobalSplitU': 3, 'MinKForGSU': 16,
+                                    'GlobalSplitUAlgorithm': 'MultipleBufferSingleKernel', 'SelfResetCounters': True,
+                                    'DependentLaunch': True}, [[256, 192, 1, 448]]),
     'stream-k parts': ('HHS', 'TN', {'MatrixInstruction': [256, 64, 16, 1, 1, 1, 1, 1, 2], 'RingStages': 2, 'StreamK': 3,
                                      'PersistentKernel': 0}, [[256, 640, 1, 2176], [256, 256, 1, 2176]]),
     'rows': ('X', 'NN', {'MatrixInstruction': [64, 64, 8, 1, 1, 1, 1, 2, 1], 'RowsFromRegisters': True, 'RingStages': 2},
@@ -43,7 +48,7 @@ KERNELS = {
                  [[320, 192, 1, 512]]),
 }
 JOIN = ('stream-k', 'stream-k parts')
-ALL, ENGINE = tuple(k for k in KERNELS if k not in ('products', 'parts', 'stream-k parts')), ('cooperative', 'cluster', 'ping-pong', 'rows')
+ALL, ENGINE = tuple(k for k in KERNELS if k not in ('products', 'parts', 'counted parts', 'clusters', 'stream-k parts')), ('cooperative', 'cluster', 'ping-pong', 'rows')
 # what, kernels, what stands in the text, what becomes of it
 CHANGES = [
     ('multiplies before the stage is full', ALL, 'bar_wait(shared.full(ring.stage), ring.phase);', ';'),
@@ -101,6 +106,13 @@ CHANGES = [
     ('ends while others read its sums', ('split',), 'proxy_fence();\n    cluster_sync();', 'proxy_fence();'),
     ('adds its own sums alone', ('split',), ', q, v[q]', ', rank, v[q]'),
     ('leaves columns out', ('split',), 'i / 32 * 2 + p.part', 'i / 32 * 2'),
+    ('sums are read before they are written', ('clusters',), 'write_sums(acc, shared.base, wg, thread);\n    cluster_sync();',
+     'write_sums(acc, shared.base, wg, thread);'),
+    ('copies over sums without a fence', ('clusters',), 'proxy_fence();\n    cluster_sync();', 'cluster_sync();'),
+    ('ends while others read its sums', ('clusters',), 'proxy_fence();\n    cluster_sync();', 'proxy_fence();'),
+    ('all clusters of a tile in one place', ('clusters',), 'p.batch, p.part / 2);', 'p.batch, 0);'),
+    ('adds its own sums alone', ('clusters',), ', q, v[k][q]', ', rank, v[k][q]'),
+    ('leaves columns out', ('clusters',), 'i / 32 * 2 + p.part % 2', 'i / 32 * 2'),
     ('copies before the launches in front have ended', ('split',), '    wait_for_launches();', ';'),
     ('counts in before its sums are there', ('parts',) + JOIN, ']));\n    fence_all();', ']));'),
     ('reads sums with no fence in front', ('parts',), 'fence_all();\n    if (all) {', 'if (all) {'),
@@ -118,6 +130,19 @@ CHANGES = [
     ('adds one part again and again', JOIN, 'take_sums(acc, sums_of(parts, q));', 'take_sums(acc, sums_of(parts, 0));'),
     ('all parts of one tile in one slot', ('parts',) + JOIN, '= sums_of(parts, part);', '= sums_of(parts, 0);'),
     ('flags are not zero', ('parts',) + JOIN, '[at] = 0;', '[at] = 1;'),
+    ('counts in before its sums are there', ('counted parts',), ']));\n    fence_all();', ']));'),
+    ('counts with what was in the workspace', ('counted parts',), 'word_begin(parts.word, before);', ';'),
+    ('the first part counts as the last', ('counted parts',), 'left = shares_left(before, parts.n);', 'left = shares_left(before, 1);'),
+    ('no part waits', ('counted parts',), 'waits = word_wait(parts.word, parts.n);', 'waits = true;'),
+    ('shares that are left stay so', ('counted parts',), 'if (any_of_group(bar, left != 0)) {', 'if (false) {'),
+    ('a share is left without a mark', ('counted parts',), 'word_leave(parts.word, 1 << p.part);', 'word_leave(parts.word, 0);'),
+    ('leaves the share of another part', ('counted parts',), 'word_leave(parts.word, 1 << p.part);', 'word_leave(parts.word, 1);'),
+    ('a part is never gone', ('counted parts',), 'gone = word_leave(parts.word, 0);', ';'),
+    ('the counter is not reset', ('counted parts',), 'word_reset(parts.word);', ';'),
+    ('one thread alone stores', ('counted parts',), 'all = any_of_group(bar, all);', 'any_of_group(bar, all);'),
+    ('all warp groups count together', ('counted parts',), 'slot * 8) + w', 'slot * 8) + 0'),
+    ('leaves a part out', ('counted parts',), 'if (q < parts.n) {\n                            g_TC x;', 'if (q < parts.n - 1) {\n                            g_TC x;'),
+    ('all parts of one tile in one slot', ('counted parts',), '= sums_of(parts, part);', '= sums_of(parts, 0);'),
     ('buffers are changed while others read them', ('elements',), 'write_slice(acc, i, at, ops, vectors, thread);\n        group_sync(1 + wg);',
      'write_slice(acc, i, at, ops, vectors, thread);'),
 ]

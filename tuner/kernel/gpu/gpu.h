@@ -224,6 +224,7 @@ struct GpuDialect {
     const char *e4m3_to_f; /* embedded text of OCP's @f8_to_f(unsigned char x); NULL: it is computed */
     const char *parts;     /* embedded text of what text/parts.h needs: @count_in @flag @release @acquire */
     const char *dependent; /* embedded text of wait_for_previous(), which helper kernels call; NULL: none */
+    int parts_ahead;       /* parts of K that the helper kernel which adds them up loads at once; 0: one */
     /* The names listed above. */
     void (*prelude)(const GpuPlan *p, Buf *out);
     /* Type of a vector of n parts, aligned to its size (n a power of 2), elements by x[i]; and NAMEu, the
@@ -286,6 +287,7 @@ typedef struct {
     bool engine_store;                          /* the copy engine stores D and reads C */
     int slice_row, slice_n; /* results leave in slices: rows along M of a block of one, columns */
     bool dependent_launch;  /* begins before the launch in front of it has ended */
+    bool self_reset;        /* parts of K: the kernel makes its counters valid, and resets them */
 } GpuWarpGroups;
 
 struct GpuPlan {

@@ -4,21 +4,8 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "kernel/contract.h"
-#include "kernel/gpu/gpu.h"
-#include "kernel/helper.h"
+#include "kernel/gpu/helper_text.h"
 #include "problem/helper_name.h"
-
-typedef struct {
-    GpuPlan p;
-    Buf body;
-    Stmts s; /* of the kernel function's body */
-    int n_args;
-    Arena arena;
-    Program program; /* the ops of the kernel that adds parts up */
-    bool general;    /* D is no matrix or batch of matrices: it has these indices */
-    Indices x;
-} HelperText;
 
 static void arg(HelperText *h, const char *type, const char *name)
 {
@@ -121,20 +108,10 @@ static void wait_for_previous(HelperText *h)
 
 /* ---- where elements are ---- */
 
-static const Expr *word(HelperText *h, const char *name)
-{
-    return expr_var(&h->s.pool, name, 0, 0, UINT32_MAX);
-}
-
 /* A size, which is not 0. */
 static const Expr *size(HelperText *h, const char *name)
 {
     return expr_var(&h->s.pool, name, 0, 1, INT32_MAX);
-}
-
-static const Expr *wide(HelperText *h, const char *name)
-{
-    return expr_var(&h->s.pool, name, 0, 0, 1ll << 62);
 }
 
 /* The number of elements of D. */
@@ -362,41 +339,6 @@ static void post_gsu_share(HelperText *h, int vw, int reducers)
     let_coordinates(h);
 }
 
-/* sum[e] = sum[e] + x. */
-static void add_to_sum(Stmts *s, const Expr *e, const Value *x)
-{
-    const Value *sum = value_at(s, value_reg(s, "sum"), e);
-    stmt_set(s, sum, value_call(s, "@add", sum, x));
-}
-
-/* The first of `reducers` threads adds up the sums of all of them. */
-static void post_gsu_reduce(HelperText *h, int vw, int reducers)
-{
-    Stmts *s = &h->s;
-    ExprPool *pool = &s->pool;
-    const Value *lds = value_cast(s, "@TC *", value_reg(s, "lds"));
-    const Expr *first = expr_mul_i(pool, expr_var(pool, "@tid()", 0, 0, KERNEL_HELPER_GROUP - 1), vw);
-    const Value *parts = stmt_define(s, "@TC *", "parts", value_op(s, VALUE_ADD, lds, value_expr(s, first)));
-    Access part = access_element(SPACE_LOCAL, "@TC", gpu_type_bytes(&h->p.acc), parts, NULL);
-    part.offset = stmt_unrolled(s, "e", GPU_E, vw);
-    stmt_store(s, part, value_at(s, value_reg(s, "sum"), part.offset));
-    stmt_end(s);
-    stmt_barrier(s);
-    stmt_if(s,
-            value_op(s, VALUE_NE, value_expr(s, expr_mod_i(pool, wide(h, "id"), reducers)), value_int(s, 0)));
-    stmt_return(s, NULL);
-    stmt_end(s);
-    const Expr *r = stmt_loop(s, (Loop){.var = "r",
-                                        .start = expr_const(pool, 1),
-                                        .limit = expr_const(pool, reducers),
-                                        .unroll = UNROLL_FULL});
-    const Expr *e = stmt_unrolled(s, "e", GPU_E, vw);
-    part.offset = expr_add(pool, expr_mul_i(pool, r, vw), e);
-    add_to_sum(s, e, value_load(s, part));
-    stmt_end(s);
-    stmt_end(s);
-}
-
 /* Each thread sums every `reducers`-th part of vw elements; the first of `reducers` threads adds these up. */
 static void post_gsu_sums(HelperText *h, int vw, int reducers)
 {
@@ -405,20 +347,10 @@ static void post_gsu_sums(HelperText *h, int vw, int reducers)
     post_gsu_share(h, vw, reducers);
     wait_for_previous(h);
     stmt_if_expr(s, expr_op(pool, EXPR_LT, wide(h, "at"), wide(h, "all")));
-    const Value *from = stmt_define(s, "const @TS *", "from", place(h, 'w', false));
-    const Expr *g = stmt_loop(s, (Loop){.var = "g",
-                                        .type = "unsigned",
-                                        .start = expr_mod_i(pool, wide(h, "id"), reducers),
-                                        .limit = word(h, "gsu"),
-                                        .step = reducers});
-    const Expr *e = stmt_unrolled(s, "e", GPU_E, vw);
-    const Expr *at = expr_add(pool, expr_mul(pool, g, wide(h, "all")), e);
-    Access part = access_element(SPACE_GLOBAL, "@TS", gpu_type_bytes(&h->p.scalar), from, at);
-    add_to_sum(s, e, value_call(s, "@from_s", value_load(s, part)));
+    stmt_define(s, "const @TS *", "from", place(h, 'w', false));
+    helper_add_parts(h, vw, reducers);
     stmt_end(s);
-    stmt_end(s);
-    stmt_end(s);
-    if (reducers > 1) post_gsu_reduce(h, vw, reducers);
+    if (reducers > 1) helper_add_reducers(h, vw, reducers);
 }
 
 /* Prints the functions of the ops that make D of the sums. */

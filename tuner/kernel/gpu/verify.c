@@ -343,7 +343,7 @@ static Err epilogue(const Program *p, const char *name)
     if (e.across != parts)
         FAIL(ERR_INPUT, "%s: the epilogue adds up no parts across '%s', but across '%s'", name,
              program_across[parts], program_across[e.across]);
-    if (p->walk.split > 1 && !e.adds && !e.parts && !e.grid && e.across != ACROSS_CLUSTER)
+    if (p->walk.split > 1 && !e.adds && !e.parts && !e.grid)
         FAIL(ERR_INPUT, "%s: walk split %d, but the epilogue stores one part", name, p->walk.split);
     if (p->walk.stream_k && !e.adds && !e.grid)
         FAIL(ERR_INPUT, "%s: walk stream_k %d, but the epilogue stores one part", name, p->walk.stream_k);

@@ -9,7 +9,15 @@
 
 enum { HISTORY = 40, ANYS = 24, ANY_PART = -1 };
 
-typedef enum { ACCESS_NONE, ACCESS_COUNT, ACCESS_WAIT, ACCESS_CHANGE, ACCESS_LOOK } AccessKind;
+typedef enum {
+    ACCESS_NONE,
+    ACCESS_COUNT,
+    ACCESS_WAIT,
+    ACCESS_CHANGE,
+    ACCESS_LOOK,
+    ACCESS_LEAVE,
+    ACCESS_RESET
+} AccessKind;
 typedef struct {
     AccessKind kind;
     int64_t at, from, to; /* the mark; what is waited for, or changed */
@@ -17,7 +25,7 @@ typedef struct {
 
 /* One part: what its accesses have given, and what it has done. */
 typedef struct {
-    int8_t result[HISTORY];
+    int16_t result[HISTORY];
     uint8_t told[HISTORY]; /* parts that had counted in then, a bit each */
     int n;
     bool ended;
@@ -28,6 +36,8 @@ typedef struct {
 typedef struct {
     uint8_t counted; /* parts that have counted in */
     uint8_t mark[SHARES_PARTS];
+    uint8_t gone, left; /* parts that are through with the counter; shares that are left: a bit each */
+    bool reset;
 } Flags;
 
 /* Things: STAGE and BARRIER are sums and mark of part `number`, REGISTERS the counter, a TILE what the
@@ -43,8 +53,11 @@ typedef struct {
     /* of the part that runs, as one of its threads sees it */
     int k, thread, at; /* accesses that have been made again */
     bool blocked;
+    bool begun;                        /* it has made the counter valid */
     bool written, fenced, published;   /* its sums: by this thread; for others; by all threads */
     uint8_t observed, known, readable; /* parts that have counted in: as the first thread, as all have seen */
+    uint8_t acquired;                  /* those whose sums the first thread has acquired: all may read them
+                                        * behind the next meeting, with counters that reset themselves */
     uint8_t stored, taken;
     bool zeroed;
     int meetings, anys, n_any;
@@ -71,7 +84,31 @@ static Thing made(Adding *a, Atomic x)
         return nothing;
     }
     a->observed |= p->told[a->at];
+    if (x.kind == ACCESS_WAIT && p->result[a->at]) a->acquired |= p->told[a->at];
     return thing_number(p->result[a->at++]);
+}
+
+/* Counters that reset themselves are one word: parts that are counted, that are gone, and shares left. */
+enum { WORD_GONE = 4, WORD_LEFT = 8, WORD_COUNT = 15 };
+static int word_of(const Adding *a)
+{
+    int counted = 0, gone = 0;
+    for (int i = 0; i < a->n; i++) counted += a->flags.counted >> i & 1, gone += a->flags.gone >> i & 1;
+    return a->of->leave ? counted | gone << WORD_GONE | a->flags.left << WORD_LEFT : counted;
+}
+
+static void leave(Adding *a, int k, int64_t shares)
+{
+    if (a->flags.gone >> k & 1 || !(a->flags.counted >> k & 1) || shares & ~(int64_t)(1u << k))
+        REFUSE(&a->trace, "a part leaves twice, before it is counted, or a share that is not its own");
+    a->flags.gone |= (uint8_t)(1u << k), a->flags.left |= (uint8_t)(shares & 15);
+}
+
+static void reset(Adding *a)
+{
+    if (a->flags.gone != (1u << a->n) - 1)
+        REFUSE(&a->trace, "the counter is reset while a part may still use it");
+    a->flags.reset = true;
 }
 
 /* Makes the part's next access. */
@@ -79,13 +116,21 @@ static void make(Adding *a, int k)
 {
     Part *p = &a->part[k];
     const Atomic x = p->next;
-    int result = 0, counted = 0;
-    for (int i = 0; i < a->n; i++) counted += a->flags.counted >> i & 1;
+    const int word = word_of(a), counted = word & WORD_COUNT;
+    int result = 0;
+    if (a->flags.reset) REFUSE(&a->trace, "the counter is used after it was reset");
     switch (x.kind) {
     case ACCESS_COUNT:
         if (a->flags.counted >> k & 1) REFUSE(&a->trace, "a part counts in twice");
-        result = counted;
+        result = word;
         a->flags.counted |= (uint8_t)(1u << k);
+        break;
+    case ACCESS_LEAVE:
+        result = word;
+        leave(a, k, x.from);
+        break;
+    case ACCESS_RESET:
+        reset(a);
         break;
     case ACCESS_WAIT:
         result = counted == x.to;
@@ -103,7 +148,7 @@ static void make(Adding *a, int k)
         return;
     }
     p->told[p->n] = a->flags.counted;
-    p->result[p->n++] = (int8_t)result;
+    p->result[p->n++] = (int16_t)result;
 }
 
 /* ---- what a thread does ---- */
@@ -113,6 +158,7 @@ static void meet(Adding *a)
     a->meetings++;
     a->published = a->fenced;
     a->known = a->observed;
+    if (a->of->leave) a->readable = a->acquired;
 }
 
 static void put(Adding *a, Thing to)
@@ -198,11 +244,48 @@ static Thing access(Trace *r, const Value *v, AccessKind kind)
                 to = argument(r, v, kind == ACCESS_WAIT ? 1 : 2);
     if (kind == ACCESS_COUNT && !adding(r)->published)
         REFUSE(r, "a part counts in before all threads have written its sums");
+    if (kind == ACCESS_COUNT && adding(r)->of->begin && !adding(r)->begun)
+        REFUSE(r, "a part counts in before it has made the counter valid");
     x.at = of.number, x.from = from.number, x.to = to.number;
-    if (of.kind != (kind == ACCESS_COUNT || kind == ACCESS_WAIT ? THING_REGISTERS : THING_BARRIER) ||
-        x.at < 0)
+    const bool marks = kind == ACCESS_CHANGE || kind == ACCESS_LOOK;
+    if (of.kind != (marks ? THING_BARRIER : THING_REGISTERS) || x.at < 0)
         REFUSE(r, "what is counted or marked is no flag of the tile");
+    if (kind == ACCESS_LEAVE && from.kind != THING_NUMBER)
+        REFUSE(r, "the shares that a part leaves are not known");
     return r->e ? nothing : made(adding(r), x);
+}
+
+/* What an earlier value of a counter that resets itself says. */
+static Thing of_word(Trace *r, const Value *v)
+{
+    const Adding *a = adding(r);
+    const Thing word = argument(r, v, 0), n = argument(r, v, 1);
+    if (word.kind != THING_NUMBER || !thing_is(n, a->n)) REFUSE(r, "a value of the counter is not known");
+    const int64_t counted = word.number & WORD_COUNT, gone = word.number >> WORD_GONE & WORD_COUNT;
+    if (is_named(v, a->of->is_all)) return thing_number(counted == a->n);
+    if (is_named(v, a->of->is_gone)) return thing_number(gone == a->n - 1);
+    return thing_number(counted == a->n - 1 ? word.number >> WORD_LEFT : 0);
+}
+
+/* Calls that kernels with counters that reset themselves have besides. */
+static bool call_of_word(Trace *r, const Value *v, Thing *is)
+{
+    Adding *a = adding(r);
+    const Shares *of = a->of;
+    if (!of->leave) return false;
+    if (is_named(v, of->now))
+        *is = thing_number(0);
+    else if (is_named(v, of->begin))
+        a->begun = argument(r, v, 0).kind == THING_REGISTERS;
+    else if (is_named(v, of->leave))
+        *is = access(r, v, ACCESS_LEAVE);
+    else if (is_named(v, of->reset))
+        *is = access(r, v, ACCESS_RESET);
+    else if (is_named(v, of->is_all) || is_named(v, of->is_gone) || is_named(v, of->left))
+        *is = of_word(r, v);
+    else
+        return false;
+    return true;
 }
 
 static bool call(Trace *r, const Value *v, Thing *is)
@@ -223,7 +306,7 @@ static bool call(Trace *r, const Value *v, Thing *is)
     else if (is_named(v, of->get))
         get(a, argument(r, v, 0));
     else if (is_named(v, of->fence))
-        a->fenced = a->written, a->readable = a->known;
+        a->fenced = a->written, a->readable = a->known, a->acquired = a->observed;
     else if (is_named(v, of->meet))
         meet(a);
     else if (is_named(v, of->any))
@@ -237,7 +320,7 @@ static bool call(Trace *r, const Value *v, Thing *is)
     else if (is_named(v, of->look))
         *is = access(r, v, ACCESS_LOOK);
     else
-        return false;
+        return call_of_word(r, v, is);
     return true;
 }
 
@@ -257,7 +340,8 @@ static bool call_steers(const Trace *r, const char *name)
 {
     const Shares *of = ((const Adding *)r)->of;
     const char *const steering[] = {of->store,    of->take,    of->fence,   of->meet,   of->any,
-                                    of->count_in, of->wait[0], of->wait[1], of->change, of->look};
+                                    of->count_in, of->wait[0], of->wait[1], of->change, of->look,
+                                    of->begin,    of->leave,   of->reset};
     for (size_t i = 0; i < sizeof steering / sizeof *steering; i++)
         if (same_name(name, steering[i])) return true;
     return false;
@@ -270,10 +354,11 @@ static Thing run_thread(Adding *a, const Stmt *f, int k, int thread)
 {
     trace_restart(&a->trace);
     a->k = k, a->thread = thread, a->at = a->meetings = a->anys = 0;
-    a->blocked = a->written = a->fenced = a->published = a->zeroed = false;
-    a->observed = a->known = a->readable = a->stored = a->taken = 0;
+    a->blocked = a->begun = a->written = a->fenced = a->published = a->zeroed = false;
+    a->observed = a->known = a->readable = a->acquired = a->stored = a->taken = 0;
     if (thread)
-        a->observed = a->known = (uint8_t)((1u << a->n) - 1); /* as the first one's, which was checked */
+        /* as the first one's, which were checked */
+        a->observed = a->known = a->acquired = (uint8_t)((1u << a->n) - 1);
     trace_know(&a->trace, a->of->thread, thing_number(thread));
     trace_know(&a->trace, a->of->part, thing_number(k));
     a->trace.result = nothing;
@@ -309,6 +394,7 @@ static void judge(Adding *a, const Stmt *f)
             (!a->of->store && other.number != last.number))
             REFUSE(&a->trace, "threads of a warp group do not do the same");
     }
+    if (a->of->reset && !a->flags.reset) REFUSE(&a->trace, "the counter is not reset");
     if (a->of->store && stored != everything) REFUSE(&a->trace, "a share is not stored");
     if (!a->of->store && whole != 1) REFUSE(&a->trace, "%d parts store the tile", whole);
 }
@@ -316,13 +402,16 @@ static void judge(Adding *a, const Stmt *f)
 /* Whether these histories are new. */
 static bool is_new(Adding *a)
 {
-    char key[SHARES_PARTS * (HISTORY + 1)];
+    char key[SHARES_PARTS * (3 * HISTORY + 1)];
     size_t n = 0;
     bool added = false;
     for (int k = 0; k < a->n; k++) {
         key[n++] = (char)a->part[k].n;
-        for (int i = 0; i < a->part[k].n; i++)
-            key[n++] = (char)(a->part[k].result[i] << 4 | a->part[k].told[i]);
+        for (int i = 0; i < a->part[k].n; i++) {
+            key[n++] = (char)(a->part[k].result[i] & 255);
+            key[n++] = (char)(a->part[k].result[i] >> 8);
+            key[n++] = (char)a->part[k].told[i];
+        }
     }
     if (!map_put(&a->seen, (Str){key, n}, &added)) REFUSE(&a->trace, "out of memory for the orders of parts");
     return added;

@@ -19,6 +19,11 @@ typedef struct {
     const char *any;                /* any(.., x): they meet; whether x is true in one of them */
     const char *count_in, *wait[2]; /* count_in(counter): adds 1; wait(counter, n): is it n, after a while? */
     const char *change, *look;      /* change(mark, from, to): was it from?; look(mark) */
+    /* Of counters that reset themselves, instead of marks; else NULL. now(counter): its value; begin(counter,
+     * now) makes it valid; leave(counter, mask): the part is through with it and leaves these shares to the
+     * last one; reset(counter). Of what count_in and leave return: is_all(x, n): all parts were counted;
+     * is_gone(x, n): all others had left; left(x, n): the mask of shares that are left to the last one. */
+    const char *now, *begin, *leave, *reset, *is_all, *is_gone, *left;
     const char *store;              /* store(tile, share, ..): a share; NULL: one part stores the tile */
     const char *take, *acc;         /* take(acc, address): adds a part's sums to the registers */
 } Shares;

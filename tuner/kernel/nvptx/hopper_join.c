@@ -2,9 +2,7 @@
  * writes its sums in register order, 16 bytes a thread. Nobody depends on another work-group being
  * resident.
  *
- * * GlobalSplitU (add_sums): all parts of a tile end at about the same time. A warp group waits a limited
- * time for the other parts of the tile, adds its share of the tile over all parts, in the order of the
- * parts, and stores it. A part whose wait times out leaves its share to the part that arrives last.
+ * * GlobalSplitU: shares of a tile (hopper_shares.c).
  *
  * * StreamK (join_sums): the parts of a tile end at different times and each work-group has other tiles to
  * go on with, so that none waits: the part that arrives last adds up all parts and stores the tile. Two
@@ -12,59 +10,7 @@
  * timing.
  *
  * * What is read when, and that each share is stored once, is checked (lower/shares.h). */
-#include "kernel/lower/build.h"
-#include "kernel/lower/shares.h"
-#include "kernel/nvptx/hopper.h"
-#include "kernel/nvptx/lanes.h"
-
-enum {
-    RUN = 4,         /* sums that a thread writes at once, 16 bytes */
-    FLAGS = 8,       /* of a tile's part: a counter for each warp group, then a mark for each */
-    MARKS = 4,       /* the first mark: 1: this part's share has been taken; 2: it is left to the last part */
-    SHARE_LOADS = 8, /* loads in flight while a share is added up */
-    JOIN_LOADS = 16, /* the same of whole parts */
-    THREAD = 0,      /* slots of variables */
-    GROUP,
-    PART,
-    ELEMENT
-};
-
-typedef struct {
-    const GpuPlan *p;
-    const MatrixInst *in;
-    Stmts *s;
-    ExprPool *pool;
-    int n_acc, runs; /* accumulators of an instruction; runs of a thread */
-    const Expr *thread;
-} Join;
-
-static const Value *first_thread(const Join *j) { return op(j, VALUE_EQ, reg(j, "thread"), number(j, 0)); }
-static const Value *any(const Join *j, const Value *x)
-{
-    return value_call(j->s, "any_of_group", reg(j, "bar"), x);
-}
-static const Value *sums_of(const Join *j, const Value *part)
-{
-    return value_call(j->s, "sums_of", reg(j, "parts"), part);
-}
-static const Value *mark_of(const Join *j, const Value *part)
-{
-    return value_call(j->s, "mark_of", reg(j, "parts"), part);
-}
-static const Value *change_mark(const Join *j, const Value *part, int from, int to)
-{
-    return value_call(j->s, "change_flag", mark_of(j, part), number(j, from), number(j, to));
-}
-/* A run of sums lies behind the same one of the thread before. */
-static const Value *run_at(const Join *j, const Value *first, const Expr *run)
-{
-    return op(j, VALUE_ADD, first, value_expr(j->s, expr_mul_i(j->pool, run, WGMMA_LANES * RUN)));
-}
-static const Value *acc_at(const Join *j, const Expr *i)
-{
-    const Value *row = value_at(j->s, reg(j, "acc"), expr_div_i(j->pool, i, j->n_acc));
-    return value_at(j->s, row, expr_mod_i(j->pool, i, j->n_acc));
-}
+#include "kernel/nvptx/hopper_join.h"
 
 /* ---- the workspace of a tile ---- */
 
@@ -73,12 +19,14 @@ static const Value *acc_at(const Join *j, const Expr *i)
  * parts. */
 static void partial_sums(const Join *j)
 {
-    static const StmtParam field[] = {{"g_TC *", "sums"}, {"u64", "next"},      {"u64", "step"},
-                                      {"u32 *", "flags"}, {"u64", "next_flag"}, {"u64", "flag_step"},
-                                      {"u32", "n"}};
+    static const StmtParam marked[] = {{"g_TC *", "sums"}, {"u64", "next"},      {"u64", "step"},
+                                       {"u32 *", "flags"}, {"u64", "next_flag"}, {"u64", "flag_step"},
+                                       {"u32", "n"},       {NULL, NULL}};
+    static const StmtParam counted[] = {{"g_TC *", "sums"}, {"u64", "next"}, {"u64", "step"},
+                                        {"u64 *", "word"},  {"u32", "n"},    {NULL, NULL}};
     stmt_struct(j->s, "PartialSums", 0);
-    for (size_t i = 0; i < sizeof field / sizeof *field; i++)
-        stmt_var(j->s, field[i].type, field[i].name, NULL);
+    for (const StmtParam *f = j->p->groups.self_reset ? counted : marked; f->name; f++)
+        stmt_var(j->s, f->type, f->name, NULL);
     stmt_end(j->s);
 }
 
@@ -108,8 +56,15 @@ static void sums_of_tile(const Join *j)
     const Value *sums =
         op(j, VALUE_ADD, op(j, VALUE_ADD, reg(j, "args.sums"), op(j, VALUE_MUL, at[0], tile_of)),
            value_expr(s, expr_mul_i(p, own, RUN)));
-    const Value *counter =
-        op(j, VALUE_ADD, op(j, VALUE_ADD, reg(j, "args.flags"), op(j, VALUE_MUL, at[0], flags)), reg(j, "w"));
+    const Value *of_tile = op(j, VALUE_ADD, reg(j, "args.flags"), op(j, VALUE_MUL, at[0], flags));
+    if (j->p->groups.self_reset) {
+        const Value *word = op(j, VALUE_ADD, value_cast(s, "u64 *", of_tile), reg(j, "w"));
+        stmt_return(s, value_list(s, sums, op(j, VALUE_MUL, between, tile_of), number(j, tile * stride), word,
+                                  reg(j, "p.parts")));
+        stmt_end(s);
+        return;
+    }
+    const Value *counter = op(j, VALUE_ADD, of_tile, reg(j, "w"));
     stmt_return(s, value_list(s, sums, op(j, VALUE_MUL, between, tile_of), number(j, tile * stride), counter,
                               op(j, VALUE_MUL, between, flags), number(j, (int64_t)FLAGS * stride),
                               reg(j, "p.parts")));
@@ -150,8 +105,7 @@ static void leave_sums(const Join *j)
     stmt_end(s);
 }
 
-/* Declares x, word `of` of run i of loaded runs. */
-static const Value *loaded(const Join *j, const Expr *i, const Expr *of)
+const Value *join_loaded(const Join *j, const Expr *i, const Expr *of)
 {
     const Value *x = stmt_var(j->s, "g_TC", "x", NULL);
     stmt_call(j->s, "from_word", value_at(j->s, value_at(j->s, reg(j, "v"), i), of), x);
@@ -176,7 +130,7 @@ static void take_sums(const Join *j)
     stmt_call(s, "get_sums", run_at(j, reg(j, "from"), expr_add(p, first, i)), value_at(s, v, i));
     stmt_end(s);
     i = stmt_unrolled(s, "i", ELEMENT + 1, (int64_t)batch * RUN);
-    const Value *x = loaded(j, expr_div_i(p, i, RUN), expr_mod_i(p, i, RUN));
+    const Value *x = join_loaded(j, expr_div_i(p, i, RUN), expr_mod_i(p, i, RUN));
     stmt_update(s, VALUE_ADD, acc_at(j, expr_add(p, expr_mul_i(p, first, RUN), i)), x);
     for (int n = 0; n < 3; n++) stmt_end(s);
 }
@@ -192,8 +146,7 @@ static void zero_sums(const Join *j)
     stmt_end(j->s);
 }
 
-/* Opens a function of a warp group, and declares its barrier and where the sums of its tile are. */
-static void open(const Join *j, const char *result, const char *name)
+void join_open(const Join *j, const char *result, const char *name)
 {
     Stmts *s = j->s;
     stmt_function(s, (Function){.result = result,
@@ -216,7 +169,7 @@ static void join_sums(const Join *j)
     Stmts *s = j->s;
     const Value *n = reg(j, "parts.n"), *flags = reg(j, "parts.flags"), *one = number(j, 1),
                 *two = number(j, 2);
-    open(j, "bool", "join_sums");
+    join_open(j, "bool", "join_sums");
     const Value *pair = op(j, VALUE_BOTH, first_thread(j), op(j, VALUE_EQ, n, two));
     const Value *last =
         stmt_var(s, "bool", "last", op(j, VALUE_BOTH, pair, value_call(s, "wait_count<0>", flags, one)));
@@ -245,173 +198,35 @@ static void join_sums(const Join *j)
     stmt_end(s);
 }
 
-/* ---- GlobalSplitU ---- */
-
-/* Loads run `run` of a batch of parts, and adds it to sum. */
-static void add_batch(const Join *j)
-{
-    Stmts *s = j->s;
-    ExprPool *p = j->pool;
-    const Value *n = reg(j, "parts.n"), *first = reg(j, "first");
-    const Value *v = stmt_array(s, "u32", "v", DIMS(SHARE_LOADS, RUN));
-    const Expr *i = stmt_unrolled(s, "i", ELEMENT, SHARE_LOADS);
-    const Value *part = op(j, VALUE_ADD, first, value_expr(s, i)), *is_part = op(j, VALUE_LT, part, n);
-    stmt_if(s, is_part);
-    stmt_call(s, "get_sums", run_at(j, sums_of(j, part), expr_var(p, "run", PART, 0, j->runs - 1)),
-              value_at(s, v, i));
-    stmt_end(s);
-    stmt_end(s);
-    i = stmt_unrolled(s, "i", ELEMENT, SHARE_LOADS);
-    const Expr *e = stmt_unrolled(s, "e", ELEMENT + 1, RUN);
-    stmt_if(s, is_part);
-    const Value *x = loaded(j, i, e), *sum = value_at(s, reg(j, "sum"), e);
-    stmt_set(s, sum, value_select(s, part, op(j, VALUE_ADD, sum, x), x));
-    for (int k = 0; k < 3; k++) stmt_end(s);
-}
-
-/* Stores a run of sums, which are those of one row of the instruction and of the next one. */
-static void store_run(const Join *j)
-{
-    Stmts *s = j->s;
-    ExprPool *p = j->pool;
-    const bool swap = j->p->matrix.swap;
-    const Expr *run = expr_var(p, "run", PART, 0, j->runs - 1),
-               *w = expr_var(p, "w", GROUP, 0, j->p->groups.consumers - 1);
-    const Expr *e = stmt_unrolled(s, "e", ELEMENT, RUN);
-    const Expr *acc = expr_add(p, expr_mul_i(p, expr_mod_i(p, run, j->n_acc / RUN), RUN), e);
-    const MatrixAccLane own = nvptx_acc_lane(p, j->p, j->in, j->thread, acc);
-    const Expr *first =
-        expr_add(p, expr_mul_i(p, w, j->runs * RUN / j->n_acc), expr_div_i(p, run, j->n_acc / RUN));
-    const Expr *row = expr_add(p, expr_mul_i(p, first, WGMMA_ROWS), own.row);
-    const Value *m =
-        stmt_define(s, "int", "m", op(j, VALUE_ADD, reg(j, "p.m"), value_expr(s, swap ? own.col : row)));
-    const Value *n =
-        stmt_define(s, "int", "n", op(j, VALUE_ADD, reg(j, "p.n"), value_expr(s, swap ? row : own.col)));
-    const Value *in_m = op(j, VALUE_LT, m, value_cast(s, "int", reg(j, "args.m")));
-    const Value *in_n = op(j, VALUE_LT, n, value_cast(s, "int", reg(j, "args.n")));
-    stmt_if(s, op(j, VALUE_BOTH, in_m, in_n));
-    stmt_call(s, "store_one", value_at(s, reg(j, "sum"), e), reg(j, "args"), reg(j, "ops"), reg(j, "reads"),
-              m, n, reg(j, "p.batch"));
-    stmt_end(s);
-    stmt_end(s);
-}
-
-/* Prints store_share(), which adds up and stores a share of the tile: every n-th run. */
-static void store_share(const Join *j)
-{
-    Stmts *s = j->s;
-    ExprPool *p = j->pool;
-    stmt_function(s, (Function){.name = "store_share",
-                                STMT_PARAMS({"const PartialSums &", "parts"}, {"u32", "share"},
-                                            {"const Args &", "args"}, {"const g_Ops &", "ops"},
-                                            {"const WorkTile &", "p"}, {"u32", "w"}, {"u32", "thread"})});
-    hopper_reads(j->p, s);
-    const Expr *n = expr_var(p, "parts.n", PART, 0, UINT32_MAX);
-    stmt_loop(s, (Loop){.var = "run",
-                        .type = "u32",
-                        .start = expr_var(p, "share", PART, 0, UINT32_MAX),
-                        .limit = expr_const(p, j->runs),
-                        .step_by = n});
-    stmt_array(s, "g_TC", "sum", DIMS(RUN));
-    stmt_loop(
-        s, (Loop){.var = "first", .type = "u32", .start = expr_const(p, 0), .limit = n, .step = SHARE_LOADS});
-    add_batch(j);
-    stmt_end(s);
-    store_run(j);
-    stmt_end(s);
-    stmt_end(s);
-}
-
-static void store(const Join *j, const Value *share)
-{
-    Stmts *s = j->s;
-    stmt_call(s, "store_share", reg(j, "parts"), share, reg(j, "args"), reg(j, "ops"), reg(j, "p"),
-              reg(j, "w"), reg(j, "thread"));
-}
-
-/* The first thread: is this the last part (`last`), may it store its share (`all`)? */
-static void arrive(const Join *j)
-{
-    Stmts *s = j->s;
-    const Value *n = reg(j, "parts.n"), *flags = reg(j, "parts.flags"), *last = reg(j, "last"),
-                *all = reg(j, "all");
-    const Value *waits = value_call(s, "wait_count", flags, n), *part = reg(j, "p.part");
-    stmt_if(s, first_thread(j));
-    stmt_set(s, last, op(j, VALUE_EQ, value_call(s, "count_in", flags), op(j, VALUE_SUB, n, number(j, 1))));
-    stmt_set(s, all, op(j, VALUE_EITHER, last, waits));
-    stmt_if(s, op(j, VALUE_NOT, all, NULL));
-    stmt_comment(s, "leave the share to the last part, unless that has just arrived");
-    stmt_do(s, change_mark(j, part, 0, 2));
-    stmt_set(s, all, op(j, VALUE_BOTH, waits, change_mark(j, part, 2, 1)));
-    stmt_end(s);
-    stmt_end(s);
-}
-
-/* The last part stores the shares that are left to it. */
-static void store_left(const Join *j)
-{
-    Stmts *s = j->s;
-    ExprPool *p = j->pool;
-    const Expr *n = expr_var(p, "parts.n", PART, 0, UINT32_MAX), *zero = expr_const(p, 0);
-    const Value *left = stmt_var(s, "bool", "left", number(j, 0));
-    const Value *q = reg(j, "q");
-    stmt_loop(s, (Loop){.var = "q", .type = "u32", .start = j->thread, .limit = n, .step = WGMMA_LANES});
-    const Value *is = op(j, VALUE_EQ, value_call(s, "flag_now", mark_of(j, q)), number(j, 2));
-    stmt_set(s, left, op(j, VALUE_EITHER, left, is));
-    stmt_end(s);
-    stmt_if(s, any(j, left));
-    stmt_loop(s, (Loop){.var = "q", .type = "u32", .start = zero, .limit = n});
-    const Value *takes = op(j, VALUE_BOTH, first_thread(j), change_mark(j, q, 2, 1));
-    stmt_if(s, any(j, takes));
-    stmt_do(s, value_call_0(s, "fence_all"));
-    store(j, q);
-    for (int i = 0; i < 3; i++) stmt_end(s);
-}
-
-/* Prints add_sums(). */
-static void add_sums(const Join *j)
-{
-    Stmts *s = j->s;
-    open(j, NULL, "add_sums");
-    stmt_call(s, "leave_sums", reg(j, "acc"), reg(j, "parts"), reg(j, "p.part"));
-    stmt_call(s, "group_sync", reg(j, "bar"));
-    const Value *last = stmt_var(s, "bool", "last", number(j, 0)),
-                *all = stmt_var(s, "bool", "all", number(j, 0));
-    arrive(j);
-    stmt_set(s, all, any(j, all));
-    stmt_set(s, last, any(j, last));
-    stmt_do(s, value_call_0(s, "fence_all"));
-    stmt_if(s, all);
-    store(j, reg(j, "p.part"));
-    stmt_end(s);
-    stmt_if(s, last);
-    store_left(j);
-    stmt_end(s);
-    stmt_end(s);
-}
-
 /* ---- the whole ---- */
 
 Shares hopper_shares(const GpuPlan *p)
 {
-    const bool joins = p->walk.stream_k;
+    const bool joins = p->walk.stream_k, resets = p->groups.self_reset;
     return (Shares){.function = joins ? "join_sums" : "add_sums",
                     .thread = "thread",
                     .part = "p.part",
                     .tile = "sums_of_tile",
                     .count = "n",
-                    .counter = "flags",
+                    .counter = resets ? "word" : "flags",
                     .sums = "sums_of",
-                    .mark = "mark_of",
+                    .mark = resets ? NULL : "mark_of",
                     .put = "put_sums",
                     .get = "get_sums",
                     .fence = "fence_all",
                     .meet = "group_sync",
                     .any = "any_of_group",
-                    .count_in = "count_in",
-                    .wait = {"wait_count", "wait_count<0>"},
-                    .change = "change_flag",
-                    .look = "flag_now",
+                    .count_in = resets ? "word_count" : "count_in",
+                    .wait = {resets ? "word_wait" : "wait_count", resets ? NULL : "wait_count<0>"},
+                    .change = resets ? NULL : "change_flag",
+                    .look = resets ? NULL : "flag_now",
+                    .now = resets ? "word_now" : NULL,
+                    .begin = resets ? "word_begin" : NULL,
+                    .leave = resets ? "word_leave" : NULL,
+                    .reset = resets ? "word_reset" : NULL,
+                    .is_all = resets ? "all_counted" : NULL,
+                    .is_gone = resets ? "others_gone" : NULL,
+                    .left = resets ? "shares_left" : NULL,
                     .store = joins ? NULL : "store_share",
                     .take = "take_sums",
                     .acc = "acc"};
@@ -431,17 +246,18 @@ Err hopper_join(const GpuPlan *p, const MatrixInst *in, Stmts *s)
     if (n_acc % RUN)
         FAIL(ERR_INPUT, "%d sums of an instruction, parts of K are written in runs of %d", n_acc, RUN);
     stmt_file(s, "nvptx/hopper_join.cuh");
+    if (p->groups.self_reset) stmt_file(s, "nvptx/hopper_counts.cuh");
     partial_sums(&j);
     sums_of_tile(&j);
     place_of(&j, "g_TC *", "sums_of", "parts.sums", "parts.next", "parts.step", 0);
-    place_of(&j, "u32 *", "mark_of", "parts.flags", "parts.next_flag", "parts.flag_step", MARKS);
+    if (!p->groups.self_reset)
+        place_of(&j, "u32 *", "mark_of", "parts.flags", "parts.next_flag", "parts.flag_step", MARKS);
     leave_sums(&j);
     if (p->walk.stream_k) {
         take_sums(&j);
         join_sums(&j);
     } else {
-        store_share(&j);
-        add_sums(&j);
+        join_shares(&j);
     }
     const Shares of = hopper_shares(p);
     return shares_verify(s, &of, 2, false);

@@ -1,15 +1,17 @@
 /* The parts of K of a cluster (ClusterK) as statements: each work-group writes its sums to its own shared
  * memory, in the memory of the ring, as columns of D. Each then adds every n-th column over all parts, in
- * the order of the parts, through distributed shared memory, and stores the elements inside D. Between the
- * two, and before the ring is filled again, all threads of the cluster meet; consumer_derive counts their
- * meetings. */
+ * the order of the parts, through distributed shared memory, and stores the elements inside D. With
+ * GlobalSplitU several clusters have parts of a tile: they store their sums to the workspace, and a second
+ * kernel adds those up. Between the two, and before the ring is filled again, all threads of the cluster
+ * meet; consumer_derive counts their meetings. */
 #include "kernel/lower/build.h"
 #include "kernel/nvptx/hopper.h"
 #include "kernel/nvptx/lanes.h"
 
 enum {
-    RUN = 4,  /* rows that a thread adds at once, 16 bytes */
-    WORD = 4, /* bytes of a sum */
+    RUN = 4,         /* rows that a thread adds at once, 16 bytes */
+    WORD = 4,        /* bytes of a sum */
+    RUNS_AHEAD = 16, /* runs that a thread loads before it adds them up, where they go to the workspace */
     WG,
     THREAD,
     ROW /* slots of variables */
@@ -177,30 +179,142 @@ static void store_four(const Parts *c)
     stmt_end(s);
 }
 
-/* Adds a run of the sums of all parts. */
-static void add_run(const Parts *c, const Expr *m, const Expr *n)
+/* Prints leave_four(): a run of a cluster's sums to the workspace, for the kernel that adds up those of all
+ * clusters of a tile. */
+static void leave_four(const Parts *c)
+{
+    Stmts *s = c->s;
+    const int bytes = RUN * WORD;
+    const Value *m = reg(c, "m"), *n = reg(c, "n"), *args = reg(c, "args"), *zero = value_int(s, 0);
+    const Value *rows = value_cast(s, "int", reg(c, "args.m")),
+                *columns = value_cast(s, "int", reg(c, "args.n"));
+    const char *const size[] = {"args.m", "args.n", "args.batch"};
+    stmt_struct(s, "Four", bytes);
+    stmt_array(s, "g_TD", "v", DIMS(RUN));
+    stmt_end(s);
+    stmt_function(s, (Function){.name = "leave_four",
+                                STMT_PARAMS({stmts_name(s, "const g_TC (&sum)[%d]", RUN), NULL},
+                                            {"const Args &", "args"}, {"int", "m"}, {"int", "n"},
+                                            {"int", "batch"}, {"u32", "part"})});
+    stmt_if(s, value_op(s, VALUE_BOTH, value_op(s, VALUE_LT, m, rows), value_op(s, VALUE_LT, n, columns)));
+    const Value *part = value_cast(s, "u64", reg(c, "part"));
+    for (int i = 0; i < 3; i++) part = value_op(s, VALUE_MUL, part, reg(c, size[i]));
+    stmt_define(s, "g_TD *const", "d",
+                sum(c, value_call(s, "workspace_at", args, m, n, reg(c, "batch")), part));
+    const Value *aligned =
+        value_op(s, VALUE_EQ, value_op(s, VALUE_MOD, address_bits(s, "d"), value_int(s, bytes)), zero);
+    const Value *four = value_int(s, RUN);
+    stmt_if(s, value_op(s, VALUE_BOTH, value_op(s, VALUE_LE, sum(c, m, four), rows), aligned));
+    const Value *out = stmt_var(s, "Four", "out", NULL);
+    const Expr *e = stmt_unrolled(s, "e", 0, RUN);
+    stmt_set(s, value_at(s, value_field(s, out, "v"), e), value_at(s, reg(c, "sum"), e));
+    stmt_end(s);
+    stmt_store(s, four_at(c, "d"), out);
+    stmt_else(s);
+    e = stmt_unrolled(s, "e", 0, RUN);
+    stmt_if(s, value_op(s, VALUE_LT, sum(c, m, value_expr(s, e)), rows));
+    stmt_store(s, access_element(SPACE_GLOBAL, "g_TD", WORD, sum(c, reg(c, "d"), value_expr(s, e)), NULL),
+               value_at(s, reg(c, "sum"), e));
+    for (int i = 0; i < 5; i++) stmt_end(s);
+}
+
+/* Loads a run of the sums of all parts into v. */
+static void load_run(const Parts *c, const Expr *m, const Expr *n, const Value *v)
 {
     Stmts *s = c->s;
     ExprPool *pool = &s->pool;
     const Expr *rank = expr_var(pool, "rank", 0, 0, c->sharing * c->parts - 1);
-    stmt_array(s, "u32", "v", DIMS(c->parts, RUN));
-    stmt_array(s, "g_TC", "sum", DIMS(RUN));
     const Expr *q = stmt_unrolled(s, "q", 0, c->parts);
     const Expr *of = expr_add(pool, expr_mul_i(pool, q, c->sharing), expr_mod_i(pool, rank, c->sharing));
     stmt_call(s, "load_remote", sum(c, reg(c, "shared.base"), value_expr(s, place(c, m, n))),
-              value_expr(s, of), value_at(s, reg(c, "v"), q));
+              value_expr(s, of), value_at(s, v, q));
     stmt_end(s);
+}
+
+/* Adds a run up, to `sum`. */
+static void add_run(const Parts *c, const Value *v)
+{
+    Stmts *s = c->s;
+    ExprPool *pool = &s->pool;
     const Expr *e = stmt_unrolled(s, "e", 0, RUN);
     const Value *total = value_at(s, reg(c, "sum"), e);
-    stmt_call(s, "from_word", value_at(s, value_at_i(s, reg(c, "v"), 0), e), total);
-    q = stmt_loop(s, (Loop){.var = "q",
-                            .start = expr_const(pool, 1),
-                            .limit = expr_const(pool, c->parts),
-                            .unroll = UNROLL_FULL});
+    stmt_call(s, "from_word", value_at(s, value_at_i(s, v, 0), e), total);
+    const Expr *q = stmt_loop(s, (Loop){.var = "q",
+                                        .start = expr_const(pool, 1),
+                                        .limit = expr_const(pool, c->parts),
+                                        .unroll = UNROLL_FULL});
     stmt_var(s, "g_TC", "x", NULL);
-    stmt_call(s, "from_word", value_at(s, value_at(s, reg(c, "v"), q), e), reg(c, "x"));
+    stmt_call(s, "from_word", value_at(s, value_at(s, v, q), e), reg(c, "x"));
     stmt_update(s, VALUE_ADD, total, reg(c, "x"));
     stmt_end(s);
+    stmt_end(s);
+}
+
+/* The place of run i of this work-group's share: every n-th column of the tile. */
+static void let_run(const Parts *c, const Expr *i, const Expr **m, const Expr **n)
+{
+    Stmts *s = c->s;
+    ExprPool *pool = &s->pool;
+    const int runs = c->p->mt[0] / RUN;
+    const Expr *part = expr_var(pool, "p.part", 0, 0, c->parts * hopper_split(c->p) - 1);
+    const Expr *column = expr_mul_i(pool, expr_div_i(pool, i, runs), c->parts);
+    *m = stmt_let(s, "m", expr_mul_i(pool, expr_mod_i(pool, i, runs), RUN));
+    *n = stmt_let(s, "n", expr_add(pool, column, expr_mod_i(pool, part, c->parts)));
+}
+
+/* Adds the work-group's share up run by run, and stores it. */
+static void store_share(const Parts *c, const Expr *first, int64_t all, int threads)
+{
+    Stmts *s = c->s;
+    const Expr *m, *n;
+    const Expr *i = stmt_loop(
+        s,
+        (Loop){
+            .var = "i", .type = "u32", .start = first, .limit = expr_const(&s->pool, all), .step = threads});
+    let_run(c, i, &m, &n);
+    const Value *v = stmt_array(s, "u32", "v", DIMS(c->parts, RUN));
+    stmt_array(s, "g_TC", "sum", DIMS(RUN));
+    load_run(c, m, n, v);
+    add_run(c, v);
+    stmt_call(s, "store_four", reg(c, "sum"), reg(c, "args"), reg(c, "ops"),
+              sum(c, reg(c, "p.m"), value_expr(s, m)), sum(c, reg(c, "p.n"), value_expr(s, n)),
+              reg(c, "p.batch"));
+    stmt_end(s);
+}
+
+/* The same to the workspace. The loads of several runs are in flight at once. */
+static void leave_share(const Parts *c, const Expr *first, int64_t all, int threads)
+{
+    Stmts *s = c->s;
+    ExprPool *pool = &s->pool;
+    const int64_t own = (all + threads - 1) / threads, most = RUNS_AHEAD / c->parts;
+    const int batch = (int)(own < most ? own : most);
+    const bool guarded = all % ((int64_t)threads * batch) != 0;
+    const Expr *part = expr_var(pool, "p.part", 0, 0, c->parts * hopper_split(c->p) - 1), *m, *n;
+    const Expr *at = stmt_loop(s, (Loop){.var = "at",
+                                         .start = expr_const(pool, 0),
+                                         .limit = expr_const(pool, own),
+                                         .step = batch,
+                                         .unroll = UNROLL_FULL});
+    const Value *v = stmt_array(s, "u32", "v", DIMS(batch, c->parts, RUN));
+    for (int leaves = 0; leaves < 2; leaves++) {
+        const Expr *k = stmt_unrolled(s, "k", 0, batch);
+        const Expr *turn = expr_mul_i(pool, expr_add(pool, at, k), threads);
+        const Expr *i = stmt_let(s, "i", expr_add(pool, first, turn));
+        if (guarded) stmt_if_expr(s, expr_op(pool, EXPR_LT, i, expr_const(pool, all)));
+        let_run(c, i, &m, &n);
+        if (leaves) {
+            stmt_array(s, "g_TC", "sum", DIMS(RUN));
+            add_run(c, value_at(s, v, k));
+            stmt_call(s, "leave_four", reg(c, "sum"), reg(c, "args"), sum(c, reg(c, "p.m"), value_expr(s, m)),
+                      sum(c, reg(c, "p.n"), value_expr(s, n)), reg(c, "p.batch"),
+                      value_expr(s, expr_div_i(pool, part, c->parts)));
+        } else {
+            load_run(c, m, n, value_at(s, v, k));
+        }
+        if (guarded) stmt_end(s);
+        stmt_end(s);
+    }
     stmt_end(s);
 }
 
@@ -209,7 +323,7 @@ static void add_parts(const Parts *c)
 {
     Stmts *s = c->s;
     ExprPool *pool = &s->pool;
-    const int runs = c->p->mt[0] / RUN, threads = c->p->groups.consumers * WGMMA_LANES;
+    const int threads = c->p->groups.consumers * WGMMA_LANES;
     stmt_function(
         s, (Function){.name = "add_parts",
                       STMT_PARAMS({"Sums &", "acc"}, {"const Args &", "args"}, {"const g_Ops &", "ops"},
@@ -222,19 +336,11 @@ static void add_parts(const Parts *c)
     const Expr *wg = expr_var(pool, "wg", WG, 0, c->p->groups.consumers - 1);
     const Expr *first = expr_add(pool, expr_mul_i(pool, wg, WGMMA_LANES),
                                  expr_var(pool, "thread", THREAD, 0, WGMMA_LANES - 1));
-    const Expr *i = stmt_loop(s, (Loop){.var = "i",
-                                        .type = "u32",
-                                        .start = first,
-                                        .limit = expr_const(pool, (int64_t)runs * (c->p->mt[1] / c->parts)),
-                                        .step = threads});
-    const Expr *column = expr_mul_i(pool, expr_div_i(pool, i, runs), c->parts);
-    const Expr *m = stmt_let(s, "m", expr_mul_i(pool, expr_mod_i(pool, i, runs), RUN));
-    const Expr *n = stmt_let(s, "n", expr_add(pool, column, expr_var(pool, "p.part", 0, 0, c->parts - 1)));
-    add_run(c, m, n);
-    stmt_call(s, "store_four", reg(c, "sum"), reg(c, "args"), reg(c, "ops"),
-              sum(c, reg(c, "p.m"), value_expr(s, m)), sum(c, reg(c, "p.n"), value_expr(s, n)),
-              reg(c, "p.batch"));
-    stmt_end(s);
+    const int64_t all = (int64_t)(c->p->mt[0] / RUN) * (c->p->mt[1] / c->parts);
+    if (hopper_split(c->p) > 1)
+        leave_share(c, first, all, threads);
+    else
+        store_share(c, first, all, threads);
     stmt_do(s, value_call_0(s, "proxy_fence"));
     stmt_do(s, value_call_0(s, "cluster_sync"));
     stmt_end(s);
@@ -248,7 +354,10 @@ Err hopper_parts(const GpuPlan *p, const MatrixInst *in, Stmts *s)
         FAIL(ERR_INPUT, "%d parts of K of a cluster with %d bytes of sums, the ring has %d", c.parts, bytes,
              p->groups.stages * p->stage_bytes);
     stmt_file(s, "nvptx/hopper_parts.cuh");
-    store_four(&c);
+    if (hopper_split(p) > 1)
+        leave_four(&c);
+    else
+        store_four(&c);
     write_sums(&c);
     add_parts(&c);
     return ERR_OK;

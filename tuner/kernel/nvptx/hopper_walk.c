@@ -42,12 +42,54 @@ static const Expr *all_tiles(ExprPool *pool, const Walk *w)
     return walk_ids(pool, &one, &names);
 }
 
-static WalkStream stream_step(const Walk *w, ExprPool *pool)
+static WalkStreamWords stream_words(const Walk *w, ExprPool *pool)
 {
     const Expr *k = expr_var(pool, "size_k", WALK_K, 0, UINT32_MAX), *tiles = all_tiles(pool, w);
     const Expr *groups = expr_var(pool, names.stream_groups, WALK_GROUPS, 1, UINT32_MAX);
-    const WalkStreamWords words = walk_stream_words(pool, w, tiles, groups, k, expr_const(pool, 1));
+    return walk_stream_words(pool, w, tiles, groups, k, expr_const(pool, 1));
+}
+
+/* Variables in which a walk by ids keeps what is the same for all tiles. */
+static const Expr *cut_parts(ExprPool *pool) { return expr_var(pool, "cut_parts", 0, 1, UINT32_MAX); }
+static const Expr *whole_tiles(ExprPool *pool) { return expr_var(pool, "whole", 0, 0, UINT32_MAX); }
+
+static WalkStream stream_step(const Walk *w, ExprPool *pool)
+{
+    WalkStreamWords words = stream_words(w, pool);
+    const Expr *tiles = all_tiles(pool, w);
+    if (walk_stream_by_id(w)) {
+        words.parts = cut_parts(pool), words.whole = whole_tiles(pool);
+        words.shared = expr_within(pool, expr_sub(pool, tiles, words.whole), 0, UINT32_MAX);
+        walk_stream_shares(pool, &words);
+    }
     return walk_stream(pool, w, &names, &words, tiles);
+}
+
+/* Prints tile_parts(), the parts of tiles that are cut, and whole_tiles(), the number of the others. Where no
+ * number of tiles could make a cut pay, that takes no division. */
+static void cut_functions(const Walk *w, Stmts *s)
+{
+    ExprPool *pool = &s->pool;
+    const Expr *k = expr_var(pool, "size_k", WALK_K, 0, UINT32_MAX);
+    const Expr *groups = expr_var(pool, names.stream_groups, WALK_GROUPS, 1, UINT32_MAX);
+    stmt_function(s, (Function){.result = "unsigned",
+                                .name = "tile_parts",
+                                STMT_PARAMS({"unsigned", "tiles_m"}, {"unsigned", "tiles_n"},
+                                            {"unsigned", "size_batch"}, {"unsigned", "size_k"},
+                                            {"unsigned", "groups"})});
+    const Value *parts = stmt_var(s, "unsigned", "parts", value_int(s, 1));
+    stmt_if_expr(s, expr_op(pool, EXPR_LE, expr_const(pool, walk_stream_least_k(w)), k));
+    stmt_set(s, parts, value_expr(s, stream_words(w, pool).parts));
+    stmt_end(s);
+    stmt_return(s, parts);
+    stmt_end(s);
+    stmt_function(s, (Function){.result = "unsigned",
+                                .name = "whole_tiles",
+                                STMT_PARAMS({"unsigned", "tiles_m"}, {"unsigned", "tiles_n"},
+                                            {"unsigned", "size_batch"}, {"unsigned", "groups"},
+                                            {"unsigned", "cut_parts"})});
+    stmt_return(s, value_expr(s, walk_stream_whole(pool, all_tiles(pool, w), groups, cut_parts(pool))));
+    stmt_end(s);
 }
 
 static void stream_fields(const Walk *w, Stmts *s, TileField out[TILE_FIELDS])
@@ -84,6 +126,13 @@ static void grid_fields(const Walk *w, Stmts *s, TileField out[TILE_FIELDS])
     memcpy(out, fields, sizeof fields);
 }
 
+/* Opens a function whose last two parameters, cut_parts and whole, only walks by ids have. */
+static void open_walk(const Walk *w, Stmts *s, Function f)
+{
+    if (!walk_stream_by_id(w)) f.n_params -= 2;
+    stmt_function(s, f);
+}
+
 /* Prints tile_of() and tile_ids(), the walk in units of clusters. */
 static void tiles(const Walk *w, Stmts *s)
 {
@@ -91,14 +140,15 @@ static void tiles(const Walk *w, Stmts *s)
     TileField let[TILE_FIELDS];
     const Value *field[TILE_FIELDS];
     tile_struct(s);
-    stmt_function(s,
-                  (Function){.result = "Tile",
-                             .name = "tile_of",
-                             STMT_PARAMS({"unsigned", "id"}, {"unsigned", "tiles_m"}, {"unsigned", "tiles_n"},
-                                         {"unsigned", "size_batch"}, {"unsigned", "size_k"},
-                                         {"unsigned", "stagger_mask"}, {"unsigned", "member"},
-                                         {"unsigned", "group"}, {"unsigned", "groups"},
-                                         {"unsigned", "mapping"}, {"unsigned", "mapping_chunk"})});
+    open_walk(w, s,
+              (Function){.result = "Tile",
+                         .name = "tile_of",
+                         STMT_PARAMS({"unsigned", "id"}, {"unsigned", "tiles_m"}, {"unsigned", "tiles_n"},
+                                     {"unsigned", "size_batch"}, {"unsigned", "size_k"},
+                                     {"unsigned", "stagger_mask"}, {"unsigned", "member"},
+                                     {"unsigned", "group"}, {"unsigned", "groups"}, {"unsigned", "mapping"},
+                                     {"unsigned", "mapping_chunk"}, {"unsigned", "cut_parts"},
+                                     {"unsigned", "whole"})});
     if (w->stream_k)
         stream_fields(w, s, let);
     else
@@ -109,11 +159,14 @@ static void tiles(const Walk *w, Stmts *s)
     }
     stmt_return(s, value_list_n(s, TILE_FIELDS, field));
     stmt_end(s);
-    stmt_function(s, (Function){.result = "unsigned",
-                                .name = "tile_ids",
-                                STMT_PARAMS({"unsigned", "tiles_m"}, {"unsigned", "tiles_n"},
-                                            {"unsigned", "size_batch"}, {"unsigned", "size_k"},
-                                            {"unsigned", "group"}, {"unsigned", "groups"})});
+    if (walk_stream_by_id(w)) cut_functions(w, s);
+    open_walk(w, s,
+              (Function){.result = "unsigned",
+                         .name = "tile_ids",
+                         STMT_PARAMS({"unsigned", "tiles_m"}, {"unsigned", "tiles_n"},
+                                     {"unsigned", "size_batch"}, {"unsigned", "size_k"},
+                                     {"unsigned", "group"}, {"unsigned", "groups"}, {"unsigned", "cut_parts"},
+                                     {"unsigned", "whole"})});
     const Expr *ids = walk_ids(pool, w, &names);
     if (w->stream_k) ids = stream_step(w, pool).steps;
     stmt_return(s, value_expr(s, ids));
@@ -145,7 +198,7 @@ static const Value *field(Stmts *s, const char *of, const char *name)
     return value_field(s, value_reg(s, of), name);
 }
 
-static void walk_structs(Stmts *s)
+static void walk_structs(const Walk *w, Stmts *s)
 {
     static const char *const tile[] = {"part",  "first", "step",      "late",
                                        "count", "slot",  "next_slot", "parts"},
@@ -156,10 +209,12 @@ static void walk_structs(Stmts *s)
     stmt_end(s);
     stmt_struct(s, "Walk", 0);
     for (size_t i = 0; i < sizeof walk / sizeof *walk; i++) stmt_var(s, "u32", walk[i], NULL);
+    for (int i = 0; i < 2 && walk_stream_by_id(w); i++)
+        stmt_var(s, "u32", (const char *[]){"cut_parts", "whole"}[i], NULL);
     stmt_end(s);
 }
 
-/* Prints walk_of(), walk_done() and walk_next(). Stream-K: ids count the steps of a work-group. */
+/* Prints walk_of(), walk_done() and walk_next(). */
 static void walk_functions(const GpuPlan *p, Stmts *s)
 {
     ExprPool *pool = &s->pool;
@@ -175,11 +230,26 @@ static void walk_functions(const GpuPlan *p, Stmts *s)
     const Expr *groups = expr_div_i(pool, gpu_size(s, "gridDim.x"), cluster);
     const Value *own = stmt_define(s, "u32", "group", value_expr(s, group));
     const Value *n = stmt_define(s, "u32", "groups", value_expr(s, groups));
-    const Value *ids =
-        value_call(s, "tile_ids", all[0], all[1], field(s, "args", "batch"), field(s, "args", "k"), own, n);
-    const bool stream = p->walk.stream_k;
-    stmt_return(s, value_list(s, stream ? value_int(s, 0) : own, stream ? value_int(s, 1) : n, ids, all[0],
-                              all[1], own, n));
+    const Value *batch = field(s, "args", "batch"), *k = field(s, "args", "k"), *cut[2] = {NULL, NULL};
+    const bool by_id = walk_stream_by_id(&p->walk), steps = p->walk.stream_k && !by_id;
+    if (by_id) {
+        const Value *parts = value_call(s, "tile_parts", all[0], all[1], batch, k, n);
+        cut[0] = stmt_define(s, "u32", "cut_parts", parts);
+        cut[1] = stmt_define(s, "u32", "whole",
+                             value_call(s, "whole_tiles", all[0], all[1], batch, n, cut[0]));
+    }
+    const Value *of_ids[] = {all[0], all[1], batch, k, own, n, cut[0], cut[1]};
+    const Value *ids = value_call_n(s, "tile_ids", by_id ? 8 : 6, of_ids);
+    const Value *walk[] = {steps ? value_int(s, 0) : own,
+                           steps ? value_int(s, 1) : n,
+                           ids,
+                           all[0],
+                           all[1],
+                           own,
+                           n,
+                           cut[0],
+                           cut[1]};
+    stmt_return(s, value_list_n(s, by_id ? 9 : 7, walk));
     stmt_end(s);
     stmt_function(s,
                   (Function){.result = "bool", .name = "walk_done", STMT_PARAMS({"const Walk &", "walk"})});
@@ -212,15 +282,25 @@ static void work_tile(const GpuPlan *p, Stmts *s)
                       STMT_PARAMS({"const Walk &", "walk"}, {"const Args &", "args"}, {"u32", "rank"})});
     const Value *group = stmt_var(s, "u32", "group", field(s, "walk", "group"));
     const Value *groups = stmt_var(s, "u32", "groups", field(s, "walk", "groups"));
-    if (p->walk.stream_k) { /* hidden from the compiler: shares computed ahead would occupy registers */
+    const bool by_id = walk_stream_by_id(&p->walk);
+    if (p->walk.stream_k && !by_id) { /* hidden: shares that the compiler computes ahead occupy registers */
         stmt_call(s, "keep", group);
         stmt_call(s, "keep", groups);
     }
-    stmt_define(s, "Tile", "t",
-                value_call(s, "tile_of", field(s, "walk", "id"), field(s, "walk", "along"),
-                           field(s, "walk", "across"), field(s, "args", "batch"), field(s, "args", "k"),
-                           field(s, "args", "stagger_mask"), value_expr(s, at.member), group, groups,
-                           field(s, "args", "mapping"), field(s, "args", "mapping_chunk")));
+    const Value *of_tile[] = {field(s, "walk", "id"),
+                              field(s, "walk", "along"),
+                              field(s, "walk", "across"),
+                              field(s, "args", "batch"),
+                              field(s, "args", "k"),
+                              field(s, "args", "stagger_mask"),
+                              value_expr(s, at.member),
+                              group,
+                              groups,
+                              field(s, "args", "mapping"),
+                              field(s, "args", "mapping_chunk"),
+                              by_id ? field(s, "walk", "cut_parts") : NULL,
+                              by_id ? field(s, "walk", "whole") : NULL};
+    stmt_define(s, "Tile", "t", value_call_n(s, "tile_of", by_id ? 13 : 11, of_tile));
     const Value *none = value_op(s, VALUE_EQ, field(s, "t", "count"), value_int(s, 0));
     const Value *zero = value_call(s, "g_is_zero", field(s, "args", "alpha"));
     const Value *nothing = stmt_define(s, "bool", "nothing", value_op(s, VALUE_EITHER, none, zero));
@@ -241,7 +321,7 @@ static void work_tile(const GpuPlan *p, Stmts *s)
 void hopper_tiles(const GpuPlan *p, Stmts *s)
 {
     gpu_heading(s, "---- tiles of a work-group ----");
-    walk_structs(s);
+    walk_structs(&p->walk, s);
     walk_functions(p, s);
     work_tile(p, s);
 }
