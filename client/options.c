@@ -239,8 +239,7 @@ static const CliCommand command = {
         "runs the solutions of a library on the problems of an ini file, validates and times them; the log "
         "is a CSV on stdout, the results are a CSV file; the options are also the keys of the ini file; "
         "defaults stand in brackets",
-    .option = own,
-    .n_options = sizeof own / sizeof *own,
+    CLI_OPTIONS(own),
 };
 static const CliCommand *const commands[] = {&command};
 

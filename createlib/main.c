@@ -144,8 +144,7 @@ static const CliProgram program = {
     .summary = "makes a library (code objects and metadata) from tuned logic files",
     .command = commands,
     .n_commands = 1,
-    .option = options,
-    .n_options = sizeof options / sizeof *options,
+    CLI_OPTIONS(options),
     .notes = "exit codes: 0 ok, 1 failed, 2 usage or bad input, 3 some solutions are left out "
              "(library/TensileCreateLibrary.report.csv says which and why)\n",
 };

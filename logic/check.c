@@ -225,8 +225,7 @@ const CliCommand logic_check_cli = {
         "when older Tensiles are known to have written it so, 1 for other differences",
     .min = 1,
     .max = INT_MAX,
-    .option = options,
-    .n_options = sizeof options / sizeof *options};
+    CLI_OPTIONS(options)};
 
 Err logic_check_command(int argc, char **argv)
 {

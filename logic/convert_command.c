@@ -121,8 +121,7 @@ const CliCommand logic_convert_cli = {.name = "convert",
                                               "solutions without sizes; files or directories",
                                       .min = 2,
                                       .max = 2,
-                                      .option = options,
-                                      .n_options = sizeof options / sizeof *options};
+                                      CLI_OPTIONS(options)};
 
 /* --part sets architecture and compute units unless --arch and --cus do. */
 static Err take_part(ConvertArgs *a)

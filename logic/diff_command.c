@@ -172,8 +172,7 @@ const CliCommand logic_diff_cli = {
         "directories the files of one schedule, architecture and problem type are compared",
     .min = 2,
     .max = 2,
-    .option = options,
-    .n_options = sizeof options / sizeof *options};
+    CLI_OPTIONS(options)};
 
 Err logic_diff_command(int argc, char **argv)
 {

@@ -81,8 +81,7 @@ const CliCommand logic_merge_cli = {.name = "merge",
                                     .help = "what an incremental tuning found into the logic in use",
                                     .min = 3,
                                     .max = 3,
-                                    .option = options,
-                                    .n_options = sizeof options / sizeof *options};
+                                    CLI_OPTIONS(options)};
 
 /* Without --policy, --force_merge true means newer and false means best. */
 static Err settle(MergeArgs *a)

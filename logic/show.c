@@ -148,8 +148,7 @@ const CliCommand logic_show_cli = {.name = "show",
                                    .help = "what a logic file holds",
                                    .min = 1,
                                    .max = INT_MAX,
-                                   .option = options,
-                                   .n_options = sizeof options / sizeof *options};
+                                   CLI_OPTIONS(options)};
 
 Err logic_show_command(int argc, char **argv)
 {

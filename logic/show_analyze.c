@@ -71,8 +71,7 @@ const CliCommand logic_analyze_cli = {.name = "analyze",
                                       .help = "benchmark data (CSV and YAML pairs) to logic files",
                                       .min = 2,
                                       .max = 2,
-                                      .option = options,
-                                      .n_options = sizeof options / sizeof *options};
+                                      CLI_OPTIONS(options)};
 
 Err logic_analyze_command(int argc, char **argv)
 {

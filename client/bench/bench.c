@@ -214,8 +214,7 @@ static const CliProgram program = {
     .summary = "times GEMMs through libtuner, with rocblas-bench's command lines",
     .command = commands,
     .n_commands = 1,
-    .option = options,
-    .n_options = sizeof options / sizeof *options,
+    CLI_OPTIONS(options),
     .notes =
         "examples:\n"
         "  tuner-bench -f gemm -r f32_r --transposeB T -m 1001 -n 1536 -k 64 -i 10\n"

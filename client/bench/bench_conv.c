@@ -77,8 +77,7 @@ static const CliProgram program = {
     .summary = "times convolutions",
     .command = commands,
     .n_commands = 1,
-    .option = options,
-    .n_options = sizeof options / sizeof *options,
+    CLI_OPTIONS(options),
     .notes = "MIOpenDriver's options, short or long, describe one convolution: -n -c -H -W -k -y -x -p -q -u "
              "-v -l "
              "-j -g, -F (1 forward, 2 data, 4 weights, sums; 0 all), -I -f -O (formats), -_ 3 with -! -@ -# "

@@ -20,10 +20,9 @@
 #include "problem/target.h"
 
 typedef struct {
-    Device base;
+    PlainDevice base; /* first */
     HostPool *pool;
     HostMonitor monitor;
-    Recorder recorder;
 } HostDevice;
 
 struct DeviceModule {
@@ -34,10 +33,6 @@ struct DeviceModule {
 struct DeviceKernel {
     HostKernel kernel;
     DeviceKernel *next;
-};
-
-struct DeviceEvent {
-    uint64_t ns;
 };
 
 static int host_count(Buf *why)
@@ -58,15 +53,15 @@ static Err host_open(int index, const DeviceOptions *options, Device **out)
         return e;
     }
     host_monitor_init(&h->monitor, "");
-    h->base.api = &device_host;
-    *out = &h->base;
+    h->base.device.api = &device_host;
+    *out = &h->base.device;
     return 0;
 }
 
 static void host_close(Device *d)
 {
     if (!d) return;
-    record_free(((HostDevice *)d)->recorder.open);
+    record_free(((PlainDevice *)d)->recorder.open);
     host_pool_free(((HostDevice *)d)->pool);
     free(d);
 }
@@ -160,7 +155,7 @@ static Err host_kernel_get(Device *d, DeviceModule *m, const char *symbol, Devic
 
 static Err host_launch_kernel(Device *d, const DeviceLaunch *l)
 {
-    Recorder *r = &((HostDevice *)d)->recorder;
+    Recorder *r = &((PlainDevice *)d)->recorder;
     if (r->open) return record_launch(r, l);
     if (l->start) l->start->ns = clock_ns();
     TRY(host_launch(((HostDevice *)d)->pool, &l->kernel->kernel, l->grid, l->args, NULL));
@@ -168,64 +163,10 @@ static Err host_launch_kernel(Device *d, const DeviceLaunch *l)
     return 0;
 }
 
-static Err host_sync(Device *d)
-{
-    (void)d;
-    return 0;
-}
-
-static bool host_lost(const Device *d)
-{
-    (void)d;
-    return false;
-}
-
-static Err host_graph_begin(Device *d) { return record_begin(&((HostDevice *)d)->recorder); }
-
-static Err host_graph_end(Device *d, DeviceGraph **out)
-{
-    return record_end(&((HostDevice *)d)->recorder, out);
-}
-
-static Err host_graph_launch(Device *d, DeviceGraph *g) { return record_run(d, g); }
-
-static void host_graph_free(Device *d, DeviceGraph *g)
-{
-    (void)d;
-    record_free(g);
-}
-
-static void *host_stream(Device *d)
-{
-    (void)d;
-    return NULL;
-}
-
-static Err host_event_new(Device *d, DeviceEvent **out)
-{
-    (void)d;
-    *out = calloc(1, sizeof **out);
-    if (!*out) FAIL(ERR_FAILED, "out of memory for an event (%zu bytes)", sizeof **out);
-    return 0;
-}
-
-static void host_event_free(Device *d, DeviceEvent *e)
-{
-    (void)d;
-    free(e);
-}
-
 static Err host_event_record(Device *d, DeviceEvent *e)
 {
     (void)d;
     e->ns = clock_ns();
-    return 0;
-}
-
-static Err host_event_elapsed(Device *d, const DeviceEvent *start, const DeviceEvent *stop, uint64_t *ns)
-{
-    (void)d;
-    *ns = stop->ns - start->ns;
     return 0;
 }
 
@@ -262,18 +203,9 @@ const DeviceApi device_host = {
     .copy = host_device_copy,
     .fill = host_device_fill,
     .launch = host_launch_kernel,
-    .sync = host_sync,
-    .lost = host_lost,
+    PLAIN_DEVICE_API,
     .tensor_map = no_tensor_map,
-    .graph_begin = host_graph_begin,
-    .graph_end = host_graph_end,
-    .graph_launch = host_graph_launch,
-    .graph_free = host_graph_free,
-    .stream = host_stream,
-    .event_new = host_event_new,
-    .event_free = host_event_free,
     .event_record = host_event_record,
-    .event_elapsed = host_event_elapsed,
     .now_ns = host_now,
     .idle = host_idle,
     .read = host_read,

@@ -80,3 +80,28 @@ void record_free(DeviceGraph *g)
     VEC_FINI(&g->launch);
     free(g);
 }
+
+Err plain_sync(Device *d) { return (void)d, ERR_OK; }
+bool plain_lost(const Device *d) { return (void)d, false; }
+Err plain_graph_begin(Device *d) { return record_begin(&((PlainDevice *)d)->recorder); }
+Err plain_graph_end(Device *d, DeviceGraph **out) { return record_end(&((PlainDevice *)d)->recorder, out); }
+Err plain_graph_launch(Device *d, DeviceGraph *g) { return record_run(d, g); }
+void plain_graph_free(Device *d, DeviceGraph *g) { (void)d, record_free(g); }
+void *plain_stream(Device *d) { return (void)d, NULL; }
+
+Err plain_event_new(Device *d, DeviceEvent **out)
+{
+    (void)d;
+    *out = calloc(1, sizeof **out);
+    if (!*out) FAIL(ERR_FAILED, "out of memory for an event (%zu bytes)", sizeof **out);
+    return 0;
+}
+
+void plain_event_free(Device *d, DeviceEvent *e) { (void)d, free(e); }
+
+Err plain_event_elapsed(Device *d, const DeviceEvent *start, const DeviceEvent *stop, uint64_t *ns)
+{
+    (void)d;
+    *ns = stop->ns - start->ns;
+    return 0;
+}

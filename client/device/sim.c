@@ -52,15 +52,14 @@ static const char *const pattern_key[SIM_PATTERNS] = {"crash", "hang", "wrong", 
 static const double BURST_NS = 200e6, SAGGED = 0.95;
 
 typedef struct {
-    Device base;
-    char text[512]; /* copy of the settings; patterns point into it */
+    PlainDevice base; /* first */
+    char text[512];   /* copy of the settings; patterns point into it */
     Str pattern[SIM_PATTERNS];
     double noise, drift, outliers, throttle, sag, words, gflops, overhead_ns, fill, spread;
     int n_cu, n_devices, unlike;
     bool real;
     char arch[32];
     uint64_t seed, clock_ns, n_launches;
-    Recorder recorder;
 } SimDevice;
 
 struct DeviceModule {
@@ -72,10 +71,6 @@ struct DeviceKernel {
     uint64_t hash;
     double words; /* effect of the words of its name, a factor */
     bool is[SIM_PATTERNS];
-};
-
-struct DeviceEvent {
-    uint64_t ns;
 };
 
 static Err set_number(Str key, Str value, double min, double max, double *out)
@@ -166,7 +161,7 @@ static Err sim_open(int index, const DeviceOptions *options, Device **out)
     const char *env = getenv("TUNER_SIM"), *text = options->sim ? options->sim : env ? env : "";
     SimDevice *s = calloc(1, sizeof *s);
     if (!s) FAIL(ERR_FAILED, "out of memory for a device (%zu bytes)", sizeof *s);
-    *s = (SimDevice){.base = {&device_sim, index},
+    *s = (SimDevice){.base.device = {&device_sim, index},
                      .n_devices = 1,
                      .unlike = -1,
                      .noise = 0.01,
@@ -184,13 +179,13 @@ static Err sim_open(int index, const DeviceOptions *options, Device **out)
     if (e)
         free(s);
     else
-        *out = &s->base;
+        *out = &s->base.device;
     return e;
 }
 
 static void sim_close(Device *d)
 {
-    if (d) record_free(((SimDevice *)d)->recorder.open);
+    if (d) record_free(((PlainDevice *)d)->recorder.open);
     free(d);
 }
 
@@ -204,7 +199,7 @@ static Err sim_props(Device *d, DeviceProps *out)
                          .memory_bytes = UINT64_C(16) << 30,
                          .l2_bytes = 4 << 20,
                          .lds_bytes = 65536,
-                         .clock_mhz = s->base.index == s->unlike ? 1500 : 1700,
+                         .clock_mhz = s->base.device.index == s->unlike ? 1500 : 1700,
                          .memory_clock_mhz = 1000,
                          .driver = "sim 1"};
     memcpy(out->architecture, s->arch, sizeof out->architecture);
@@ -320,7 +315,7 @@ static Err sim_launch(Device *d, const DeviceLaunch *l)
     SimDevice *s = (SimDevice *)d;
     DeviceKernel *k = (DeviceKernel *)(uintptr_t)l->kernel;
     const DeviceTruth *t = l->truth;
-    if (s->recorder.open) return record_launch(&s->recorder, l);
+    if (s->base.recorder.open) return record_launch(&s->base.recorder, l);
     if (t && t->d && t->expect) memcpy(t->d, t->expect, t->bytes);
     misbehave(k, t);
     uint64_t key = s->seed ^ k->hash ^ (t ? t->problem_key : 0), i = 4 * s->n_launches++;
@@ -338,63 +333,9 @@ static Err sim_launch(Device *d, const DeviceLaunch *l)
     return 0;
 }
 
-static Err sim_sync(Device *d)
-{
-    (void)d;
-    return 0;
-}
-
-static bool sim_lost(const Device *d)
-{
-    (void)d;
-    return false;
-}
-
-static Err sim_graph_begin(Device *d) { return record_begin(&((SimDevice *)d)->recorder); }
-
-static Err sim_graph_end(Device *d, DeviceGraph **out)
-{
-    return record_end(&((SimDevice *)d)->recorder, out);
-}
-
-static Err sim_graph_launch(Device *d, DeviceGraph *g) { return record_run(d, g); }
-
-static void sim_graph_free(Device *d, DeviceGraph *g)
-{
-    (void)d;
-    record_free(g);
-}
-
-static void *sim_stream(Device *d)
-{
-    (void)d;
-    return NULL;
-}
-
-static Err sim_event_new(Device *d, DeviceEvent **out)
-{
-    (void)d;
-    *out = calloc(1, sizeof **out);
-    if (!*out) FAIL(ERR_FAILED, "out of memory for an event (%zu bytes)", sizeof **out);
-    return 0;
-}
-
-static void sim_event_free(Device *d, DeviceEvent *e)
-{
-    (void)d;
-    free(e);
-}
-
 static Err sim_event_record(Device *d, DeviceEvent *e)
 {
     e->ns = ((SimDevice *)d)->clock_ns;
-    return 0;
-}
-
-static Err sim_event_elapsed(Device *d, const DeviceEvent *start, const DeviceEvent *stop, uint64_t *ns)
-{
-    (void)d;
-    *ns = stop->ns - start->ns;
     return 0;
 }
 
@@ -445,18 +386,9 @@ const DeviceApi device_sim = {
     .copy = host_device_copy,
     .fill = host_device_fill,
     .launch = sim_launch,
-    .sync = sim_sync,
-    .lost = sim_lost,
+    PLAIN_DEVICE_API,
     .tensor_map = sim_tensor_map,
-    .graph_begin = sim_graph_begin,
-    .graph_end = sim_graph_end,
-    .graph_launch = sim_graph_launch,
-    .graph_free = sim_graph_free,
-    .stream = sim_stream,
-    .event_new = sim_event_new,
-    .event_free = sim_event_free,
     .event_record = sim_event_record,
-    .event_elapsed = sim_event_elapsed,
     .now_ns = sim_now,
     .idle = sim_idle,
     .read = sim_read,

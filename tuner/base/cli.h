@@ -59,6 +59,8 @@ typedef struct {
     const char
         *notes; /* like those of the program, on the pages of this command and of the program; or NULL */
 } CliCommand;
+/* The members of a command or a program for an array of options. */
+#define CLI_OPTIONS(array) .option = array, .n_options = sizeof array / sizeof *array
 
 typedef struct {
     const char *name, *summary;       /* "tuner-logic", "edits and compares library logic files" */

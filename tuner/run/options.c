@@ -227,30 +227,26 @@ static const CliCommand run = {.name = "run",
                                .operands = "CONFIG.yaml OUTDIR",
                                .help = "tune, and write everything below OUTDIR",
                                .max = MAX_OPERANDS,
-                               .option = run_options,
-                               .n_options = sizeof run_options / sizeof *run_options};
+                               CLI_OPTIONS(run_options)};
 static const CliCommand status = {.name = "status",
                                   .operands = "OUTDIR",
                                   .help = "what is done, what failed and why, what remains",
                                   .min = 1,
                                   .max = 1,
-                                  .option = json_options,
-                                  .n_options = sizeof json_options / sizeof *json_options};
+                                  CLI_OPTIONS(json_options)};
 static const CliCommand explain = {
     .name = "explain",
     .operands = "OUTDIR [M,N,BATCH,K]",
     .help = "why a size has its winner; without a size: all sizes and their winners",
     .min = 1,
     .max = 2,
-    .option = json_options,
-    .n_options = sizeof json_options / sizeof *json_options};
+    CLI_OPTIONS(json_options)};
 static const CliCommand log_ = {.name = "log",
                                 .operands = "OUTDIR KERNEL",
                                 .help = "compiler output and faults of kernels with that in their name",
                                 .min = 2,
                                 .max = 2,
-                                .option = json_options,
-                                .n_options = sizeof json_options / sizeof *json_options};
+                                CLI_OPTIONS(json_options)};
 static const CliOption diff_options[] = {
     {.name = "margin",
      .kind = CLI_REAL,
@@ -267,8 +263,7 @@ static const CliCommand diff = {
             "are slower",
     .min = 2,
     .max = 2,
-    .option = diff_options,
-    .n_options = sizeof diff_options / sizeof *diff_options};
+    CLI_OPTIONS(diff_options)};
 static const CliOption tile_options[] = {
     TEXT("run", "M,N,K", tile_run,
          "run the program on random matrices of that size, and compare D with a product in double precision"),
@@ -295,8 +290,7 @@ static const CliCommand tile = {
     .help = "check a program over tiles that is written by hand, and print it again",
     .min = 1,
     .max = 1,
-    .option = tile_options,
-    .n_options = sizeof tile_options / sizeof *tile_options,
+    CLI_OPTIONS(tile_options),
     .notes = "ops of the programs that 'tuner tile' reads (tuner/kernel/README.md, configs/tile):\n"
              "  let %x = EXPR, loop %k from EXPR to EXPR step N {, if beta {, barrier\n"
              "  init_tile %t[ROW, COL] shape [ROWS, COLS] strides [LD, 1]\n"
@@ -351,8 +345,7 @@ static const CliCommand sizes = {
             "TunableOp files, MIOpenDriver lines, CSV; '-' is standard input",
     .min = 1,
     .max = MAX_OPERANDS,
-    .option = sizes_options,
-    .n_options = sizeof sizes_options / sizeof *sizes_options,
+    CLI_OPTIONS(sizes_options),
 };
 static const CliOption traffic_options[] = {
     TEXT("part", "NAME", part, "GPU: MI300X, H200 (--list-targets)"),
@@ -373,8 +366,7 @@ static const CliCommand traffic = {
     .name = "traffic",
     .operands = "",
     .help = "what each work-group order makes the dies and the last-level cache read",
-    .option = traffic_options,
-    .n_options = sizeof traffic_options / sizeof *traffic_options,
+    CLI_OPTIONS(traffic_options),
 };
 /* Options that decide what is measured; the others are a machine's own (run-shard). */
 static const CliOption shard_options[] = {
@@ -410,8 +402,7 @@ static const CliCommand shard = {.name = "shard",
                                  .help = "cut a run into N parts for several machines; DIR gets the plan",
                                  .min = 2,
                                  .max = 3,
-                                 .option = shard_options,
-                                 .n_options = sizeof shard_options / sizeof *shard_options};
+                                 CLI_OPTIONS(shard_options)};
 static const CliOption machine_options[] = {
     DEVICE,
     TEXT("devices", "KIND:LIST", devices,
@@ -427,8 +418,7 @@ static const CliCommand run_shard = {
     .help = "measure shard I, 0 to N-1, in a folder of its own below DIR; again: continue it",
     .min = 2,
     .max = 2,
-    .option = machine_options,
-    .n_options = sizeof machine_options / sizeof *machine_options};
+    CLI_OPTIONS(machine_options)};
 static const CliOption gather_options[] = {
     {.name = "output",
      .letter = 'o',
@@ -447,8 +437,7 @@ static const CliCommand gather = {
             "missing",
     .min = 1,
     .max = 1,
-    .option = gather_options,
-    .n_options = sizeof gather_options / sizeof *gather_options};
+    CLI_OPTIONS(gather_options)};
 static const CliOption report_options[] = {
     TEXT("html", "FILE", report_html,
          "write one page with everything in it, for a browser; it needs no network"),
@@ -474,8 +463,7 @@ static const CliCommand report = {.name = "report",
                                           "a page, a spreadsheet or a summary",
                                   .min = 1,
                                   .max = MAX_OPERANDS,
-                                  .option = report_options,
-                                  .n_options = sizeof report_options / sizeof *report_options};
+                                  CLI_OPTIONS(report_options)};
 static const CliOption gridwise_options[] = {
     FLAG("matrix", gridwise_matrix, "kernels with matrix instructions (XDLOPS)"),
     TEXT("perf-config", "NUMBERS", gridwise_perf,
@@ -495,8 +483,7 @@ static const CliCommand derive_gridwise = {
         "from the tuned parameters of gridwise kernels",
     .min = 1,
     .max = MAX_OPERANDS,
-    .option = gridwise_options,
-    .n_options = sizeof gridwise_options / sizeof *gridwise_options};
+    CLI_OPTIONS(gridwise_options)};
 static const CliCommand *const commands[] = {&run,       &status, &explain,        &log_,   &diff,
                                              &tile,      &sizes,  &traffic,        &report, &shard,
                                              &run_shard, &gather, &derive_gridwise};
@@ -507,8 +494,7 @@ const CliProgram tuner_program = {
     .command = commands,
     .n_commands = sizeof commands / sizeof *commands,
     .first_is_default = true,
-    .option = options,
-    .n_options = sizeof options / sizeof *options,
+    CLI_OPTIONS(options),
     .given = take_option,
     .notes = "exit codes: 0 ok, 1 failed or interrupted (run the same command again to continue), 2 usage or "
              "bad input, 3 partial result, 4 no such device\n",

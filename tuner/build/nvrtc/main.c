@@ -63,8 +63,7 @@ static const CliProgram program = {
     .summary = "compiles CUDA kernels with libnvrtc",
     .command = commands,
     .n_commands = 1,
-    .option = options,
-    .n_options = sizeof options / sizeof *options,
+    CLI_OPTIONS(options),
     .other = pass_on,
     .notes = "exit codes: 0 ok, 1 the compilation failed or there is no NVRTC, 2 usage or bad input\n",
 };

@@ -14,26 +14,13 @@ const StmtWords stmt_words_c = {
     .expr = &expr_c_style,
     .function = {"static inline ", "static ", "static __attribute__((noinline)) "},
     .align = {"__attribute__((aligned(", "))) "}};
-const StmtWords stmt_words_hip = {.expr = &expr_gpu_style,
-                                  .function = {"@DEV ", "@DEV ", "@DEV "},
-                                  .unroll = UNROLLED,
-                                  .barrier = "@barrier",
-                                  .wait = "@copy_wait",
-                                  .fence = "@keep_order",
-                                  .has_constexpr = true,
-                                  .align = {"__attribute__((aligned(", "))) "},
-                                  .load = "@load_nt",
-                                  .store = "@store_nt"};
-const StmtWords stmt_words_cuda = {.expr = &expr_gpu_style,
-                                   .function = {"@DEV ", "@DEV ", "@DEV "},
-                                   .unroll = UNROLLED,
-                                   .barrier = "@barrier",
-                                   .wait = "@copy_wait",
-                                   .fence = "@keep_order",
-                                   .has_constexpr = true,
+#define WORDS_OF_GPUS                                                                                        \
+    .expr = &expr_gpu_style, .function = {"@DEV ", "@DEV ", "@DEV "}, .unroll = UNROLLED,                    \
+    .barrier = "@barrier", .wait = "@copy_wait", .fence = "@keep_order", .has_constexpr = true,              \
+    .load = "@load_nt", .store = "@store_nt"
+const StmtWords stmt_words_hip = {WORDS_OF_GPUS, .align = {"__attribute__((aligned(", "))) "}};
+const StmtWords stmt_words_cuda = {WORDS_OF_GPUS,
                                    .align = {"__align__(", ") "},
-                                   .load = "@load_nt",
-                                   .store = "@store_nt",
                                    .hint_levels = true,
                                    .copy = "@cp",
                                    .copy_valid = "@cpz",

@@ -49,6 +49,14 @@ void ring_gather_loop_put(const RingCopy copy[2]);
 void ring_gather_turn(const RingCopy copy[2], const Value *into);
 void ring_gather_part(const RingCopy *c, const Value *into, const Value *from, const Value *to);
 
+/* ---- the main loop: ring_loop.c ---- */
+
+/* Opens a function of both operands' copies and the ring, and of the stage `into`. Calls one without. */
+void ring_open(Stmts *s, const char *name, bool into);
+void ring_call(Stmts *s, const char *name);
+/* Declares whole, whether chunk g.next has all DepthU elements of K, and k_left, how many it has. */
+void ring_chunk(const GpuPlan *p, Stmts *s);
+
 /* Prints @Ring, the functions that copy a chunk and @main_loop, which copies and multiplies the chunks of a
  * work-group. ERR_FAILED: async_derive refuses them. */
 Err ring_loop_put(const GpuPlan *p, Stmts *s);

@@ -20,12 +20,6 @@ static const Value *tile_at(const RingCopy *c, const Value *into, const RingTile
     return c->upper == 'A' ? into : value_op(c->s, VALUE_ADD, into, number(c, first->bytes));
 }
 
-static void open_function(Stmts *s, const char *name, bool into)
-{
-    const StmtParam param[] = {{"@CopyA &", "a"}, {"@CopyB &", "b"}, {"@Ring &", "g"}, {"@u32", "into"}};
-    stmt_function(s, (Function){.name = name, .param = param, .n_params = into ? 4 : 3});
-}
-
 /* Prints @advance: g.table and g.next go on to the next chunk. */
 static void advance(const RingCopy *c)
 {
@@ -34,7 +28,7 @@ static void advance(const RingCopy *c)
     const RingTable t = ring_table_of(p);
     const int stages = p->stage_bytes * p->n_stages, chunk = p->depth_u * t.entry_bytes;
     const Value *next = reg(c, "g.next"), *table = reg(c, "g.table"), *refill = reg(c, "g.refill");
-    open_function(s, "@advance", false);
+    ring_open(s, "@advance", false);
     stmt_do(s, value_cast(s, "void", reg(c, "a")));
     stmt_do(s, value_cast(s, "void", reg(c, "b")));
     stmt_update(s, VALUE_ADD, next, number(c, 1));
@@ -52,13 +46,6 @@ static void advance(const RingCopy *c)
 }
 
 /* Declares whole, whether chunk g.next has all DepthU elements of K, and k_left, how many it has. */
-static void chunk(const RingCopy *c)
-{
-    Stmts *s = c->s;
-    const Value *whole = value_op(s, VALUE_LT, reg(c, "g.next"), reg(c, "g.whole"));
-    whole = stmt_define(s, "bool", "whole", whole);
-    stmt_define(s, "int", "k_left", value_select(s, whole, number(c, c->p->depth_u), reg(c, "g.tail")));
-}
 
 /* Prints @operand_X, which fills a stage with chunk g.next of one operand. */
 static void fill_stage(const RingCopy *c)
@@ -68,7 +55,7 @@ static void fill_stage(const RingCopy *c)
     stmt_function(s, (Function){.name = function(c, "operand"),
                                 STMT_PARAMS({stmts_name(s, "const @Copy%c &", c->upper), "x"},
                                             {"const @Ring &", "g"}, {"@u32", "into"})});
-    chunk(c);
+    ring_chunk(c->p, s);
     stmt_if(s, fits(c));
     if (c->held)
         stmt_call(s, function(c, "store"), x, into);
@@ -91,9 +78,9 @@ static bool any_held(const RingCopy copy[2]) { return copy[0].held || copy[1].he
 static void load_ahead(const RingCopy copy[2])
 {
     Stmts *s = copy->s;
-    open_function(s, "@load_ahead", false);
+    ring_open(s, "@load_ahead", false);
     stmt_if(s, value_op(s, VALUE_LT, reg(copy, "g.next"), reg(copy, "g.chunks")));
-    chunk(copy);
+    ring_chunk(copy->p, s);
     for (int i = 0; i < 2; i++) {
         const RingCopy *c = &copy[i];
         if (!c->held) continue;
@@ -109,22 +96,17 @@ static void load_ahead(const RingCopy copy[2])
     stmt_end(s);
 }
 
-static void call_all(const RingCopy *c, const char *name)
-{
-    stmt_call(c->s, name, reg(c, "a"), reg(c, "b"), reg(c, "g"));
-}
-
 /* Prints @copy: chunk g.next, if there is one, into a stage. The copies are one group in either case. */
 static void copy_chunk(const RingCopy copy[2])
 {
     Stmts *s = copy->s;
-    open_function(s, "@copy", true);
+    ring_open(s, "@copy", true);
     stmt_if(s, value_op(s, VALUE_LT, reg(copy, "g.next"), reg(copy, "g.chunks")));
     for (int i = 0; i < 2; i++)
         stmt_call(s, function(&copy[i], "operand"), operand(&copy[i]), reg(copy, "g"),
                   tile_at(&copy[i], reg(copy, "into"), &copy[0].tile));
-    call_all(copy, "@advance");
-    if (any_held(copy)) call_all(copy, "@load_ahead");
+    ring_call(copy->s, "@advance");
+    if (any_held(copy)) ring_call(copy->s, "@load_ahead");
     stmt_end(s);
     stmt_commit(s);
     stmt_end(s);
@@ -172,7 +154,7 @@ void ring_gather_turn(const RingCopy copy[2], const Value *into)
         if (copy[i].held)
             stmt_call(s, function(&copy[i], "store"), operand(&copy[i]),
                       tile_at(&copy[i], into, &copy[0].tile));
-    call_all(copy, "@advance");
+    ring_call(copy->s, "@advance");
     for (int i = 0; i < 2; i++)
         if (copy[i].held)
             stmt_call(s, function(&copy[i], "load_whole"), operand(&copy[i]), reg(copy, "g.table"));

@@ -27,6 +27,24 @@ static const Value *plus(const RingLoop *l, const Value *x, int64_t n)
 {
     return n ? value_op(l->s, VALUE_ADD, x, number(l, n)) : x;
 }
+void ring_open(Stmts *s, const char *name, bool into)
+{
+    const StmtParam param[] = {{"@CopyA &", "a"}, {"@CopyB &", "b"}, {"@Ring &", "g"}, {"@u32", "into"}};
+    stmt_function(s, (Function){.name = name, .param = param, .n_params = into ? 4 : 3});
+}
+
+void ring_call(Stmts *s, const char *name)
+{
+    stmt_call(s, name, value_reg(s, "a"), value_reg(s, "b"), value_reg(s, "g"));
+}
+
+void ring_chunk(const GpuPlan *p, Stmts *s)
+{
+    const Value *is = value_op(s, VALUE_LT, value_reg(s, "g.next"), value_reg(s, "g.whole"));
+    const Value *whole = stmt_define(s, "bool", "whole", is), *tail = value_reg(s, "g.tail");
+    stmt_define(s, "int", "k_left", value_select(s, whole, value_int(s, p->depth_u), tail));
+}
+
 static const char *function(const RingLoop *l, const char *name, int i)
 {
     return ring_copy_name(l->s, name, "ab"[i]);
@@ -61,19 +79,13 @@ static void ring_struct(const RingLoop *l)
     stmt_end(l->s);
 }
 
-static void open_function(const RingLoop *l, const char *name, bool into)
-{
-    const StmtParam param[] = {{"@CopyA &", "a"}, {"@CopyB &", "b"}, {"@Ring &", "g"}, {"@u32", "into"}};
-    stmt_function(l->s, (Function){.name = name, .param = param, .n_params = into ? 4 : 3});
-}
-
 /* Prints @advance: the pointers move from chunk g.next to the chunk after it. StaggerU: before chunk g.wrap
  * they wrap around to the first. */
 static void advance(const RingLoop *l)
 {
     Stmts *s = l->s;
     const Value *next = reg(l, "g.next"), *n = reg(l, "n");
-    open_function(l, "@advance", false);
+    ring_open(l->s, "@advance", false);
     stmt_update(s, VALUE_ADD, next, number(l, 1));
     stmt_var(s, "long long", "n", number(l, 1));
     if (l->p->walk.staggers) {
@@ -147,29 +159,17 @@ static void call_elements(const RingLoop *l)
         stmt_call(l->s, function(l, "elements", i), reg(l, x[i]), tile_in(l, "into", i), reg(l, "k_left"));
 }
 
-/* Declares whole, whether chunk g.next has all DepthU elements of K, and k_left, how many it has. */
-static void chunk(const RingLoop *l)
-{
-    const Value *whole = stmt_define(l->s, "bool", "whole", less(l, "g.next", "g.whole"));
-    stmt_define(l->s, "int", "k_left", value_select(l->s, whole, number(l, l->p->depth_u), reg(l, "g.tail")));
-}
-
 /* Prints @load_ahead of operands that are copied through registers, which loads chunk g.next. */
 static void load_ahead(const RingLoop *l)
 {
     Stmts *s = l->s;
-    open_function(l, "@load_ahead", false);
+    ring_open(l->s, "@load_ahead", false);
     stmt_if(s, less(l, "g.next", "g.chunks"));
-    chunk(l);
+    ring_chunk(l->p, l->s);
     stmt_call(s, "@load_a", reg(l, "a"), both(l, reg(l, "whole"), reg(l, "g.inside_a")), reg(l, "k_left"));
     stmt_call(s, "@load_b", reg(l, "b"), both(l, reg(l, "whole"), reg(l, "g.inside_b")), reg(l, "k_left"));
     stmt_end(s);
     stmt_end(s);
-}
-
-static void call_all(const RingLoop *l, const char *name)
-{
-    stmt_call(l->s, name, reg(l, "a"), reg(l, "b"), reg(l, "g"));
 }
 
 static void store_both(const RingLoop *l)
@@ -183,12 +183,12 @@ static void copy(const RingLoop *l)
 {
     Stmts *s = l->s;
     const GpuRing *r = &l->p->ring;
-    open_function(l, "@copy", true);
+    ring_open(l->s, "@copy", true);
     stmt_if(s, less(l, "g.next", "g.chunks"));
     if (r->via_registers)
         store_both(l);
     else {
-        chunk(l);
+        ring_chunk(l->p, l->s);
         if (!r->shifts) stmt_if(s, both(l, reg(l, "g.aligned_a"), reg(l, "g.aligned_b")));
         call_operands(l, true);
         if (!r->shifts) {
@@ -197,8 +197,8 @@ static void copy(const RingLoop *l)
             stmt_end(s);
         }
     }
-    call_all(l, "@advance");
-    if (r->via_registers) call_all(l, "@load_ahead");
+    ring_call(l->s, "@advance");
+    if (r->via_registers) ring_call(l->s, "@load_ahead");
     stmt_end(s);
     stmt_commit(s);
     stmt_end(s);
@@ -244,7 +244,7 @@ static void copy_part(const RingLoop *l, const Expr *ks)
         stmt_end(s);
     }
     stmt_if_expr(s, expr_op(pool, EXPR_EQ, ks, expr_const(pool, l->parts - 1)));
-    if (!via_registers && !l->p->indices) call_all(l, "@advance");
+    if (!via_registers && !l->p->indices) ring_call(l->s, "@advance");
     stmt_commit(s);
     stmt_end(s);
 }
@@ -266,7 +266,7 @@ static void turn(const RingLoop *l, bool fast)
     }
     if (fast && via_registers) {
         store_both(l);
-        call_all(l, "@advance");
+        ring_call(l->s, "@advance");
         stmt_call(s, "@load_whole_a", reg(l, "a"));
         stmt_call(s, "@load_whole_b", reg(l, "b"));
     }
@@ -314,8 +314,8 @@ static void fill(const RingLoop *l)
  * no use behind the main loop. */
 static void first_chunks(const RingLoop *l)
 {
-    open_function(l, "@first_chunks", false);
-    if (loads_ahead(l)) call_all(l, "@load_ahead");
+    ring_open(l->s, "@first_chunks", false);
+    if (loads_ahead(l)) ring_call(l->s, "@load_ahead");
     if (ring_fills_ahead(l->p)) fill(l);
     stmt_end(l->s);
 }
@@ -329,7 +329,7 @@ static void main_loop(const RingLoop *l)
         s, (Function){.name = "@main_loop",
                       STMT_PARAMS({"@Acc &", "c"}, {"@CopyA &", "a"}, {"@CopyB &", "b"}, {"@Ring &", "g"})});
     stmt_array(s, "@Frag", "f", DIMS(l->p->ring.read_ahead + 1));
-    if (loads_ahead(l) && !prefetches) call_all(l, "@load_ahead");
+    if (loads_ahead(l) && !prefetches) ring_call(l->s, "@load_ahead");
     if (!ring_fills_ahead(l->p)) fill(l);
     const Value *read = reg(l, "g.read");
     stmt_cursor_set(s, l->ring, read, 0);
