@@ -478,9 +478,9 @@ static Err main_call(const Main *m, const Helper *h, const LaunchHardware *hw, L
     return call_done(out, &args);
 }
 
-/* Appends the calls of a problem that the kernel reads as it is. */
+/* Appends the calls of a problem that the kernel reads as it is. place: as in Helper. */
 static Err build(const Contraction *p, const LibSolution *s, const LaunchInputs *in, const LaunchHardware *hw,
-                 LaunchList *out)
+                 const WindowPlace *place, LaunchList *out)
 {
     Geometry g;
     geometry_init(&g, p, s, hw);
@@ -492,7 +492,7 @@ static Err build(const Contraction *p, const LibSolution *s, const LaunchInputs 
         FAIL(ERR_INPUT, "kernel %s: %llu work-groups share tiles, at most %d can", s->name,
              (unsigned long long)g.sk_grid, STREAM_GROUPS_MAX);
     const uint64_t copies = (uint64_t)(uintptr_t)in->workspace + launch_results_bytes(p, s, hw);
-    Helper h = {p, s, in, &g, copies};
+    Helper h = {p, s, in, &g, copies, place};
     Main m = {p, s, in, &g, NULL};
     if (s->map.pack_operands && !is_window(p)) TRY(pack_call(&h, out));
     if (has_parts(p, s, &g) && !s->map.self_reset) TRY(streamk_init_call(&h, out));
@@ -515,11 +515,11 @@ Err launch_build(const Contraction *p, const LibSolution *s, const LaunchInputs 
         if (s->map.pack_operands && is_window(p))
             FAIL(ERR_INPUT, "kernel %s: this convolution's operands cannot be copied (PackOperands %d)",
                  s->name, (int)s->map.pack_operands);
-        return build(p, s, in, hw, out);
+        return build(p, s, in, hw, NULL, out);
     }
     LaunchInputs copied = *in;
     const uint64_t results = launch_results_bytes(&copy.problem, s, hw);
     const Helper h = {.p = p, .s = s, .in = in, .copies = (uint64_t)(uintptr_t)in->workspace + results};
     TRY(window_copy_call(&copy, &h, &copied, out));
-    return build(&copy.problem, s, &copied, hw, out);
+    return build(&copy.problem, s, &copied, hw, copy.place.rows ? &copy.place : NULL, out);
 }

@@ -135,6 +135,96 @@ static bool copy_lines(const LibSolution *s, const IndexSizes *x, int bytes, Win
     return true;
 }
 
+/* ---- the filter alone: blocks of outputs ---- */
+
+/* What a block of n outputs along a spatial dimension leads to. Lengths in units of `unit` pixels. */
+typedef struct {
+    int64_t n, outs, taps;
+    int64_t unit, step, apart; /* from an output, from a tap to the next */
+} Outputs;
+
+static Outputs outputs_of(const IndexSizes *x, const Window *w, const WindowShape *s, int d, int64_t n)
+{
+    const int64_t outs = x->size[w->out[d]], taps = x->size[w->tap[d]];
+    Outputs o = {.n = n, .outs = int_ceil_div(outs, n), .unit = int_gcd(s->step, taps > 1 ? s->dilation : 0)};
+    o.step = s->step / o.unit, o.apart = taps > 1 ? s->dilation / o.unit : 1;
+    o.taps = (n - 1) * o.step + (taps - 1) * o.apart + 1;
+    return o;
+}
+
+/* May blocks of n outputs be read? Positions beyond the last output are beside the tensor, if pads say where
+ * that ends. */
+static bool may_block(const IndexSizes *x, const Window *w, const WindowShape *s, int d, int64_t n)
+{
+    enum { STEP = 8 }; /* that the copy engine takes at most */
+    bool padded = x->size[w->out[d]] % n == 0;
+    for (int32_t i = 0; i < x->indices.n_pads[w->pixels]; i++)
+        padded |= x->indices.pad[w->pixels][i].free == w->out[d];
+    return n == 1 || (n <= x->size[w->out[d]] && n * s->step <= STEP && padded);
+}
+
+/* Chunks of pixels that all blocks read. */
+static double chunks_of(const Outputs o[WINDOW_SPATIAL])
+{
+    return (double)o[0].outs * (double)o[0].taps * (double)o[1].outs * (double)o[1].taps;
+}
+
+/* The blocks whose rows a tile has, and that read the fewest pixels. */
+static void best_blocks(const LibSolution *s, const IndexSizes *x, const Window *w,
+                        const WindowShape shape[WINDOW_SPATIAL], Outputs best[WINDOW_SPATIAL])
+{
+    const int64_t rows = x->size[w->row], most = s->map.macro_tile[0];
+    for (int d = 0; d < WINDOW_SPATIAL; d++) best[d] = outputs_of(x, w, &shape[d], d, 1);
+    for (int64_t h = 1; h * rows <= most && may_block(x, w, &shape[1], 1, h); h++)
+        for (int64_t n = 1; n * h * rows <= most && may_block(x, w, &shape[0], 0, n); n++) {
+            const Outputs o[] = {outputs_of(x, w, &shape[0], 0, n), outputs_of(x, w, &shape[1], 1, h)};
+            if (chunks_of(o) < chunks_of(best)) memcpy(best, o, sizeof o);
+        }
+}
+
+/* Blocks along one dimension: sizes and distances of the pixels. Their pads stay where they are. */
+static void set_outputs(IndexSizes *x, const Window *w, const WindowShape *s, int d, const Outputs *o)
+{
+    const unsigned t = (unsigned)w->pixels;
+    int32_t pad = 0;
+    while (pad < x->indices.n_pads[t] && x->indices.pad[t][pad].free != w->out[d]) pad++;
+    const int64_t edge = pad < x->indices.n_pads[t] ? index_pad_edge(x, (int)t, pad) : 0;
+    x->size[w->out[d]] = o->outs, x->size[w->tap[d]] = o->taps;
+    *stride_at(x, t, w->out[d]) = o->n * s->step * s->pitch;
+    *stride_at(x, t, w->tap[d]) = o->unit * s->pitch;
+    if (pad == x->indices.n_pads[t]) return;
+    x->pad_end[t][pad] = 0;
+    x->pad_end[t][pad] = index_pad_edge(x, (int)t, pad) - edge;
+}
+
+/* Kernels whose results are placed element by element. */
+static void copy_outputs(const LibSolution *s, const IndexSizes *x, WindowCopy *out)
+{
+    enum { BY_ELEMENT = 2 }; /* tensor maps: of A and B */
+    const Window *w = &out->window;
+    WindowShape shape[WINDOW_SPATIAL];
+    Outputs o[WINDOW_SPATIAL];
+    if (!window_is_placed(w) || s->map.n_tensor_maps > BY_ELEMENT || s->map.cluster[2] > 1) return;
+    if (window_shape(x, w, shape)) {
+        err_clear();
+        return;
+    }
+    best_blocks(s, x, w, shape, o);
+    if (o[0].n * o[1].n == 1) return;
+    out->place.rows = x->size[w->row];
+    for (int d = 0; d < WINDOW_SPATIAL; d++) {
+        out->place.block[d] = o[d].n, out->place.outs[d] = x->size[w->out[d]];
+        if (o[d].n == 1) continue;
+        set_outputs(&out->dims, w, &shape[d], d, &o[d]);
+        out->filter.taps[d] = (PackTaps){.block = (uint32_t)o[d].n,
+                                         .step = (uint32_t)o[d].step,
+                                         .apart = (uint32_t)o[d].apart,
+                                         .mirrored = w->mirrored[d],
+                                         .taps = (uint32_t)x->size[w->tap[d]]};
+    }
+    out->dims.size[w->row] *= o[0].n * o[1].n;
+}
+
 /* ---- the filter alone: blocks of groups ---- */
 
 /* The least number of groups whose channels fill a chunk, and whose rows and channels are multiples of what
@@ -152,12 +242,15 @@ static int64_t merged_groups(const LibSolution *s, const IndexSizes *x, const Wi
     return best;
 }
 
-/* Without groups the contraction stays the same. */
+/* Without groups the contraction stays the same, or has blocks of outputs. */
 static bool copy_blocks(const LibSolution *s, const IndexSizes *x, int bytes, WindowCopy *out)
 {
     const Window *w = &out->window;
     out->filter.pixel = (uint32_t)x->size[w->channel], out->filter.fold = 1;
-    if (w->group < 0) return true;
+    if (w->group < 0) {
+        copy_outputs(s, x, out);
+        return true;
+    }
     const unsigned pixels = (unsigned)w->pixels;
     const int64_t merged = merged_groups(s, x, w, bytes), rows = x->size[w->row];
     if (merged < 2 || stride_of(x, pixels, w->group) != (uint64_t)x->size[w->channel] ||
@@ -205,8 +298,11 @@ static bool copy_filter(const IndexSizes *x, int bytes, WindowCopy *out)
                                .merged = out->filter.merged,
                                .fold = out->filter.fold,
                                .filter_y = (uint32_t)x->size[w->tap[1]],
+                               .taps = {out->filter.taps[0], out->filter.taps[1]},
                                .elements = (uint32_t)(line * taps_x * taps_y * rows)};
     out->filter.blocks = (uint32_t)ceil_div(out->filter.elements, PACK_GROUP);
+    for (int d = 0; d < WINDOW_SPATIAL; d++)
+        if (!out->filter.taps[d].block) out->filter.taps[d] = (PackTaps){.block = 1, .apart = 1};
     *stride_at(to, t, w->channel) = channel, *stride_at(to, t, w->row) = row;
     *stride_at(to, t, w->tap[0]) = first, *stride_at(to, t, w->tap[1]) = taps_x * first;
     if (w->group >= 0) *stride_at(to, t, w->group) = to->size[w->row] * row;
@@ -254,6 +350,11 @@ static void put_filter(const PackFilter *x, Args *a)
                              x->merged, x->fold,  x->filter_y, x->elements, x->blocks, 0};
     for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) put_u64(a, wide[i]);
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) put_u32(a, rest[i]);
+    for (int d = 0; d < WINDOW_SPATIAL; d++) {
+        const PackTaps *t = &x->taps[d];
+        const uint32_t taps[] = {t->block, t->step, t->apart, t->mirrored, t->taps, 0};
+        for (size_t i = 0; i < sizeof taps / sizeof *taps; i++) put_u32(a, taps[i]);
+    }
 }
 
 /* Lets the launch read operand t from a copy. Returns the operand's address. */

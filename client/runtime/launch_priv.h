@@ -128,7 +128,8 @@ typedef struct {
     const LibSolution *s;
     const LaunchInputs *in;
     const Geometry *g;
-    uint64_t copies; /* address behind the results in the workspace */
+    uint64_t copies;          /* address behind the results in the workspace */
+    const WindowPlace *place; /* of a window whose results belong to blocks of pixels; else NULL */
 } Helper;
 
 /* Whether there is anything to add up; if not, A and B may be NULL. */
@@ -161,6 +162,7 @@ typedef struct {
     Window window;
     PackPixels pixels; /* blocks 0: the pixels are not copied */
     PackFilter filter;
+    WindowPlace place; /* rows 0: results are not of blocks */
     uint64_t bytes[2]; /* of the copies of pixels and filter, multiples of PACK_START_BYTES */
 } WindowCopy;
 /* False: the problem has nothing that can be copied so. Addresses are not set. */

@@ -73,6 +73,17 @@ static void results_of(const IndexSizes *x, const Window *w, unsigned t, Results
     if (w->group >= 0) r->batch = (Merged){x->size[w->group], stride_of(x, t, w->group)};
 }
 
+/* Does the copy engine store the results of placed windows as pixels? They are those of all images and of no
+ * groups, whose rows would be stored over one another's. */
+static bool pixels_fit(const IndexSizes *x, const Window *w, unsigned t, DataType type)
+{
+    const int32_t index[] = {w->out[0], w->out[1], w->image};
+    if (!window_is_placed(w) || w->group >= 0 || w->image_in_batch) return false;
+    for (size_t i = 0; i < sizeof index / sizeof *index; i++)
+        if (index[i] >= 0 && !stride_fits(stride_of(x, t, index[i]), x->size[index[i]], type)) return false;
+    return true;
+}
+
 /* by_engine: the copy engine stores it, or else the kernel does element by element. */
 static bool results_fit(const IndexSizes *x, const Window *w, unsigned t, DataType type, bool by_engine)
 {
@@ -81,8 +92,9 @@ static bool results_fit(const IndexSizes *x, const Window *w, unsigned t, DataTy
     results_of(x, w, t, &r);
     if (r.columns.size > INT32_MAX || r.batch.size > INT32_MAX || (w->per_tap && !r.is_matrix)) return false;
     if (!by_engine) return true;
-    return r.is_matrix && r.rows * type_bytes(type) % RUN == 0 &&
-           (r.columns.size == 1 || r.columns.stride >= r.rows) &&
+    if (r.rows * type_bytes(type) % RUN) return false;
+    if (!r.is_matrix) return pixels_fit(x, w, t, type);
+    return (r.columns.size == 1 || r.columns.stride >= r.rows) &&
            stride_fits(r.columns.stride, r.columns.size, type) &&
            stride_fits(r.batch.stride, r.batch.size, type);
 }
@@ -224,6 +236,12 @@ static void describe_results(const IndexSizes *x, const Window *w, unsigned t, T
     Results r;
     results_of(x, w, t, &r);
     push(m, r.rows, 1);
+    if (!r.is_matrix) {
+        m->pixels = true, m->step[0] = m->step[1] = 1;
+        for (int d = 0; d < WINDOW_SPATIAL; d++) push(m, x->size[w->out[d]], stride_of(x, t, w->out[d]));
+        push(m, w->image < 0 ? 1 : x->size[w->image], w->image < 0 ? 0 : stride_of(x, t, w->image));
+        return;
+    }
     push(m, r.columns.size, r.columns.stride);
     push(m, r.batch.size, r.batch.stride);
 }
@@ -259,6 +277,20 @@ Err describe_window(const Helper *h, unsigned t, TensorMap *out)
     return ERR_OK;
 }
 
+/* Where results belong: each channel of each pixel by itself, unless operands are copied for blocks. */
+static void put_place(const Helper *h, const Window *w, Args *a)
+{
+    const IndexSizes *x = h->p->dims;
+    const WindowPlace each = {x->size[w->row], {1, 1}, {x->size[w->out[0]], x->size[w->out[1]]}},
+                      *p = h->place ? h->place : &each;
+    Results r;
+    results_of(x, w, 3, &r);
+    put_u32(a, !r.is_matrix);
+    put_size(a, p->rows);
+    for (int d = 0; d < WINDOW_SPATIAL; d++) put_size(a, p->block[d]);
+    for (int d = 0; d < WINDOW_SPATIAL; d++) put_size(a, p->outs[d]);
+}
+
 Err put_window(const Helper *h, Args *a)
 {
     Window w;
@@ -269,5 +301,6 @@ Err put_window(const Helper *h, Args *a)
         put_u32(a, (uint32_t)(int32_t)shape[d].lower);
         put_u32(a, (uint32_t)(int32_t)shape[d].dilation);
     }
+    if (window_is_placed(&w)) put_place(h, &w, a);
     return ERR_OK;
 }

@@ -13,7 +13,7 @@ static const struct {
 enum { N = sizeof kernels / sizeof *kernels };
 
 _Static_assert(sizeof(PackArgs) == 80, "PackArgs is an argument of a kernel: it has no padding");
-_Static_assert(sizeof(PackPixels) == 104 && sizeof(PackFilter) == 136, "the same of these");
+_Static_assert(sizeof(PackPixels) == 104 && sizeof(PackFilter) == 184, "the same of these");
 
 const char *pack_kernel_name(int element_bytes)
 {

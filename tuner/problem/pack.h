@@ -17,11 +17,14 @@
  *         along H. Lines of neighbouring outputs overlap in memory. Zero pads are part of the copy.
  *     blocks (the filter alone): groups of few channels. Some groups become one, whose filter is 0 where
  *         rows and channels are of different ones.
- *     a filter without groups, alone: the same filter at multiples of 16 bytes.
+ *     a filter without groups, alone: the same filter at multiples of 16 bytes. Where the launch places
+ *         results (WindowPlace) and rows are few, the outputs of a block become rows of their own: the pixels
+ *         that a block reads are loaded once for all of its outputs, whose filters are 0 where they do not
+ *         reach.
  *
  * Lines and blocks multiply elements by zeros that the convolution does not multiply at all: of lines the row
- * behind the last tap, of blocks the channels of other groups. Where such an element is infinite or NaN, so
- * is the result.
+ * behind the last tap, of blocks the channels of other groups or the pixels that other outputs need. Where
+ * such an element is infinite or NaN, so is the result.
  */
 #ifndef PROBLEM_PACK_H
 #define PROBLEM_PACK_H
@@ -63,6 +66,14 @@ typedef struct {
     uint32_t rows, blocks;            /* of an image; of all images */
 } PackPixels;
 
+/* Taps of blocks of outputs along a spatial dimension, of others a block of 1. Tap u of the copy is tap
+ * (u - i * step) / apart of the filter for output i of the block; mirrored: i counts from the last one down.
+ */
+typedef struct {
+    uint32_t block, step, apart, mirrored;
+    uint32_t taps, unused; /* of the filter */
+} PackTaps;
+
 /* A filter as lines, blocks or as it was. A thread makes an element, neighbours along its channels */
 typedef struct {
     uint64_t to, from;
@@ -74,6 +85,7 @@ typedef struct {
     uint32_t fold, filter_y;        /* of lines, else 1; taps of the filter along H */
     uint32_t elements;              /* of the copy */
     uint32_t blocks, unused;
+    PackTaps taps[2]; /* along W, H */
 } PackFilter;
 
 /* Whether the copy of an operand with elements of that size has K contiguous although the operand has not. */

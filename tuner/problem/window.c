@@ -3,6 +3,9 @@
 
 #include "base/integer.h"
 
+const char *const window_place_names[WINDOW_PLACE_NUMBERS] = {"as_pixels", "rows",   "block_w",
+                                                              "block_h",   "outs_w", "outs_h"};
+
 /* ---- the roles of indices ---- */
 
 /* The operand whose free indices are positions and images: the other one has a single one. -1: none. */

@@ -30,6 +30,22 @@ typedef struct {
     bool mirrored[WINDOW_SPATIAL]; /* of the other operand */
 } Window;
 
+/* Kernels of backward data take from the launch where D's pixels lie: those of a stride's phase lie apart
+ * (WindowPlace). All others have D without gaps. */
+static inline bool window_is_placed(const Window *w)
+{
+    return !w->per_tap && (w->mirrored[0] || w->mirrored[1]);
+}
+
+/* Where a kernel's results belong. Its rows are `rows` channels of block[0] x block[1] neighbouring pixels
+ * each, channels first, then pixels along W; its columns are blocks of outs[0] x outs[1] pixels. */
+typedef struct {
+    int64_t rows, block[WINDOW_SPATIAL], outs[WINDOW_SPATIAL];
+} WindowPlace;
+/* The numbers by which kernels are told: whether the copy engine stores D as pixels, then WindowPlace. */
+enum { WINDOW_PLACE_NUMBERS = 6 };
+extern const char *const window_place_names[WINDOW_PLACE_NUMBERS];
+
 /* Finds the roles of the indices, with the batch packed as in the kernel. NULL: it is a window; otherwise why
  * not. */
 const char *window_of(const Indices *x, Window *out);

@@ -69,6 +69,8 @@ HOPPER = {
     'void load_box_shared(u32 to, const Map &map, u32 bar, int channel, int w, int h, int image, int x, int y, int mask)':
         'engine_load_pixels(to, &map, bar, channel, w, h, image, x, y, mask);',
     'void store_box(const Map &map, u32 from, int c0, int c1, int c2)': 'engine_store(&map, from, c0, c1, c2);',
+    'void store_pixels(const Map &map, u32 from, int channel, int w, int h, int image)':
+        'engine_store_pixels(&map, from, channel, w, h, image);',
     'void store_commit()': 'engine_commit();',
     'void store_wait_read()': 'engine_wait(N);',
     'void store_wait()': 'engine_wait(0);',

@@ -364,18 +364,20 @@ bool engine_step()
     return true;
 }
 
-void engine_store(const void *map, uint32_t from, int c0, int c1, int c2)
+void engine_store_to(const void *map, uint32_t from, const Place &c, int dims, bool pixels)
 {
     const MapModel m = model_of(map);
     const Range r = {from, box_bytes(m)};
-    check_box(m, from, 3, false);
+    check_box(m, from, dims, pixels);
     check_waited();
     check_range(r);
     for (const Thread &t : cta().thread)
         for (const Range &w : t.dirty)
             if (w.meets(r)) fail("a store of shared address %lld, which was written without a fence of the proxy", w.at);
-    cta().stores.push_back({map, r, {c0, c1, c2}, -1, cur->tid});
+    cta().stores.push_back({map, r, c, -1, cur->tid});
 }
+void engine_store(const void *map, uint32_t from, int c0, int c1, int c2) { engine_store_to(map, from, {c0, c1, c2}, 3, false); }
+void engine_store_pixels(const void *map, uint32_t from, int c, int w, int h, int n) { engine_store_to(map, from, {c, w, h, n}, 4, true); }
 void engine_commit()
 {
     for (Stored &s : cta().stores)
@@ -397,7 +399,7 @@ void engine_wait(int n)
             memcpy(to, bytes_at(cta(), {swizzle_at(s.from.at + at, m.swizzle), m.bytes}), m.bytes);
             /* whole pieces of 16 bytes, over the edge too, as an H200 does */
             const uint64_t edge = (uint64_t)to + m.bytes - m.address;
-            if (edge % m.stride[0] == m.size[0] * m.bytes) memset(to + m.bytes, 0xee, -edge % 16);
+            if (!m.pixels && edge % m.stride[0] == m.size[0] * m.bytes) memset(to + m.bytes, 0xee, -edge % 16);
         });
     }
     cta().stores.swap(left);

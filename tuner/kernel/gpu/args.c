@@ -3,6 +3,7 @@
 #include "kernel/gpu/gpu.h"
 
 #include "kernel/contract.h"
+#include "problem/window.h"
 
 static Err add(GpuPlan *p, const char *type, const char *name, int bytes, int align)
 {
@@ -168,12 +169,15 @@ static Err tensile(GpuPlan *p)
     return tail(p);
 }
 
-/* The numbers of windows along W and H (problem/window.h). */
+/* The numbers of windows along W and H, and where their results belong (problem/window.h). */
 static Err window(GpuPlan *p)
 {
-    static const char *const names[] = {"step_w", "lower_w", "dilation_w", "step_h", "lower_h", "dilation_h"};
-    for (size_t i = 0; i < sizeof names / sizeof *names && p->indices && p->groups.used; i++)
-        TRY(add(p, "int", names[i], 4, 4));
+    static const char *const along[] = {"step_w", "lower_w", "dilation_w", "step_h", "lower_h", "dilation_h"};
+    Window w;
+    if (!p->indices || !p->groups.used || window_of(p->indices, &w)) return ERR_OK;
+    for (size_t i = 0; i < sizeof along / sizeof *along; i++) TRY(add(p, "int", along[i], 4, 4));
+    for (int i = 0; i < WINDOW_PLACE_NUMBERS && window_is_placed(&w); i++)
+        TRY(add(p, "unsigned", window_place_names[i], 4, 4));
     return ERR_OK;
 }
 

@@ -202,6 +202,8 @@ static Err window_args(const GpuPlan *p, Stmts *s)
     for (int d = 0; d < WINDOW_SPATIAL; d++)
         for (int i = 0; i < 3; i++) x[n++] = value_named(s, "%s_%c", along[i], "wh"[d]);
     x[n++] = value_reg(s, "chunks");
+    for (int i = 0; i < WINDOW_PLACE_NUMBERS && window_is_placed(&w); i++)
+        x[n++] = value_reg(s, window_place_names[i]);
     stmt_var(s, "WindowArgs", "args", value_list_n(s, n, x));
     return ERR_OK;
 }

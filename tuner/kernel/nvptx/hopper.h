@@ -14,6 +14,8 @@ Err hopper_lower(const Program *program, Str symbol, Buf *out);
 
 /* The roles of a contraction's indices. ERR_INPUT: the copy engine does not load it. */
 Err hopper_window(const GpuPlan *p, Window *out);
+/* Is it one whose results the launch places (problem/window.h)? */
+bool hopper_is_placed(const GpuPlan *p);
 
 /* hopper_walk.c: prints the walk over tiles, of clusters; then that of work-groups, WorkTile and Walk. */
 void hopper_walk(const GpuPlan *p, Stmts *s);

@@ -92,6 +92,12 @@ Err hopper_window(const GpuPlan *p, Window *w)
     return ERR_OK;
 }
 
+bool hopper_is_placed(const GpuPlan *p)
+{
+    Window w;
+    return p->indices && !window_of(p->indices, &w) && window_is_placed(&w);
+}
+
 /* Prints the head of fill_stage(). Of windows k is the first channel, or per tap the first pixel; (tap_x,
  * tap_y) are of the other operand; (w, h) of `image` is the first pixel, read (dx, dy) apart. Groups begin at
  * first_channel of the pixels and first_row of the other operand. */

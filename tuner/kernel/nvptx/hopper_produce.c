@@ -24,29 +24,86 @@ static const Expr *size_of(const Produce *c, int32_t index)
 
 /* ---- places in C and D ---- */
 
-/* Elements in front of coordinate `at` of a group of D's indices. */
-static const Expr *offset_of(const Produce *c, int tensor, IndexGroup group, const Expr *at)
+static const Expr *place_number(const Produce *c, const char *what, int d)
+{
+    return expr_var(&c->s->pool, stmts_name(c->s, d < 0 ? "all.%s" : "all.%s_%c", what, "wh"[d > 0]), 0, 1,
+                    INT32_MAX);
+}
+
+/* The pixel of D along spatial dimension d of row m in block `at` (WindowPlace). */
+static const Expr *in_block(const Produce *c, int d, const Expr *at)
+{
+    ExprPool *pool = &c->s->pool;
+    const Expr *block = place_number(c, "block", d), *wide = place_number(c, "block", 0);
+    const Expr *of_row = expr_div(pool, number(c, "m"), place_number(c, "rows", -1));
+    const Expr *own = d ? expr_div(pool, of_row, wide) : expr_mod(pool, of_row, wide);
+    return expr_add(pool, expr_mul(pool, at, block), own);
+}
+
+/* The digits of coordinate `at` of a group of D's indices; of placed windows its channel and its pixel. */
+static void digits_of(const Produce *c, IndexGroup group, const Expr *at, const Expr *digit[INDEX_MAX])
 {
     ExprPool *pool = &c->s->pool;
     const ContractNames names = {.s = c->s, .prefix = "all."};
     const IndexList *list = &c->p->indices->group[group];
-    const Expr *digit[INDEX_MAX];
+    const bool placed = window_is_placed(c->window);
     for (int32_t i = 0; i < list->n; i++) {
         const Expr *size = contract_extent(&names, list->v[i]);
         digit[i] = i + 1 < list->n ? expr_mod(pool, at, size) : at;
         at = expr_div(pool, at, size); /* of what is left: the compiler has its remainder for nothing */
+        if (placed && list->v[i] == c->window->row)
+            digit[i] = expr_mod(pool, digit[i], place_number(c, "rows", -1));
+        for (int d = 0; d < WINDOW_SPATIAL && placed; d++)
+            if (list->v[i] == c->window->out[d]) digit[i] = in_block(c, d, digit[i]);
     }
+}
+
+/* Elements in front of coordinate `at` of a group of D's indices. */
+static const Expr *offset_of(const Produce *c, int tensor, IndexGroup group, const Expr *at)
+{
+    const ContractNames names = {.s = c->s, .prefix = "all."};
+    const Expr *digit[INDEX_MAX];
+    digits_of(c, group, at, digit);
     return contract_digits_offset(c->p->indices, tensor, &names, group, digit);
 }
 
 /* Windows that slide: columns of D are positions and images. The copy engine needs them to follow one
- * another, single stores do not. */
+ * another, or stores them as pixels; single stores do not. */
 static const Expr *place_of_window(const Produce *c, int tensor)
 {
     ExprPool *pool = &c->s->pool;
     const Expr *of_n = offset_of(c, tensor, INDICES_N, number(c, "n"));
     const Expr *of_batch = offset_of(c, tensor, INDICES_BATCH, number(c, "batch"));
     return expr_add(pool, expr_add(pool, of_n, of_batch), offset_of(c, tensor, INDICES_M, number(c, "m")));
+}
+
+/* Prints d_has(), whether row m of column n is a pixel of D, which blocks may go beyond, and d_row(), the
+ * row's channel. */
+static void places_of_blocks(const Produce *c)
+{
+    Stmts *s = c->s;
+    ExprPool *pool = &s->pool;
+    const IndexList *list = &c->p->indices->group[INDICES_N];
+    const Expr *digit[INDEX_MAX];
+    const Value *inside = NULL;
+    stmt_function(s, (Function){.result = "bool",
+                                .name = "d_has",
+                                STMT_PARAMS({"const Args &", "args"}, {"int", "m"}, {"int", "n"})});
+    stmt_define(s, "WindowArgs &", "all", value_cast(s, "const WindowArgs &", reg(c, "args")));
+    digits_of(c, INDICES_N, number(c, "n"), digit);
+    for (int d = 0; d < WINDOW_SPATIAL; d++) {
+        const Expr *at = digit[index_list_find(list, c->window->out[d])];
+        const Value *is = value_expr(s, expr_op(pool, EXPR_LT, at, place_number(c, "outs", d)));
+        inside = inside ? value_op(s, VALUE_BOTH, inside, is) : is;
+    }
+    stmt_return(s, inside);
+    stmt_end(s);
+    stmt_function(
+        s, (Function){.result = "int", .name = "d_row", STMT_PARAMS({"const Args &", "args"}, {"int", "m"})});
+    stmt_define(s, "WindowArgs &", "all", value_cast(s, "const WindowArgs &", reg(c, "args")));
+    const Expr *row = expr_mod(pool, number(c, "m"), place_number(c, "rows", -1));
+    stmt_return(s, value_cast(s, "int", value_expr(s, row)));
+    stmt_end(s);
 }
 
 /* The same by one stride each for columns and matrices. */
@@ -89,6 +146,7 @@ static void places(const Produce *c)
         } else
             close_place(c, first, place_of_matrix(c, tensor));
     }
+    if (c->window && window_is_placed(c->window)) places_of_blocks(c);
     open_place(c, "g_TD *", "workspace_at");
     close_place(c, value_reg(s, "args.d"), place_of_matrix(c, 'd'));
 }
@@ -110,6 +168,8 @@ static void window_args(const Produce *c)
     for (int d = 0; d < WINDOW_SPATIAL; d++)
         for (int i = 0; i < 3; i++) stmt_var(s, "int", stmts_name(s, "%s_%c", along[i], "wh"[d]), NULL);
     stmt_var(s, "u32", "chunks", NULL); /* of channels */
+    for (int i = 0; i < WINDOW_PLACE_NUMBERS && window_is_placed(c->window); i++)
+        stmt_var(s, "u32", window_place_names[i], NULL);
     stmt_end(s);
 }
 

@@ -9,19 +9,22 @@ typedef struct {
     const GpuPlan *p;
     Stmts *s;
     bool swap, reads;
+    const Window *window; /* whose results are placed; NULL: they are a matrix */
     int columns, along, slices; /* columns of the instruction in a slice; slices along them; of a tile */
     int pieces, piece_bytes;    /* boxes of a slice along M */
 } Store;
 
 enum { SLICE, GROUP_SLOT };
 
-static Store store_of(const GpuPlan *p, Stmts *s, bool reads)
+/* window: holds that of the program, if it has a placed one; NULL: places in D alone are asked for. */
+static Store store_of(const GpuPlan *p, Stmts *s, bool reads, Window *window)
 {
     const HopperMemory m = hopper_memory(p);
     return (Store){.p = p,
                    .s = s,
                    .swap = p->matrix.swap,
                    .reads = reads,
+                   .window = window && hopper_is_placed(p) && !hopper_window(p, window) ? window : NULL,
                    .columns = m.columns,
                    .along = m.along,
                    .slices = m.slices,
@@ -159,6 +162,41 @@ static void write(const Store *c, const Expr *i, const Value *at)
     stmt_call(s, "group_sync", value_op(s, VALUE_ADD, value_int(s, 1), reg(c, "wg")));
 }
 
+/* Prints store_placed(), a store of pixels from (w, h) of `image` on, or of a box of the matrix. */
+static void store_placed(const Store *c)
+{
+    Stmts *s = c->s;
+    stmt_file(s, "nvptx/hopper_pixels.cuh");
+    stmt_function(s, (Function){.name = "store_placed",
+                                STMT_PARAMS({"const Map &", "map"}, {"u32", "from"}, {"int", "m"},
+                                            {"int", "n"}, {"int", "matrix"}, {"bool", "as_pixels"},
+                                            {"int", "w"}, {"int", "h"}, {"int", "image"})});
+    const Value *map = reg(c, "map"), *from = reg(c, "from"), *m = reg(c, "m");
+    stmt_if(s, reg(c, "as_pixels"));
+    stmt_call(s, "store_pixels", map, from, m, reg(c, "w"), reg(c, "h"), reg(c, "image"));
+    stmt_else(s);
+    stmt_call(s, "store_box", map, from, m, reg(c, "n"), reg(c, "matrix"));
+    stmt_end(s);
+    stmt_end(s);
+}
+
+/* Defines the position and the image of a slice's first column, a pixel of placed results. */
+static void pixel(const Store *c)
+{
+    Stmts *s = c->s;
+    ExprPool *pool = &s->pool;
+    stmt_define(s, "WindowArgs &", "all", value_cast(s, "const WindowArgs &", reg(c, "args")));
+    const Expr *size[WINDOW_SPATIAL];
+    for (int d = 0; d < WINDOW_SPATIAL; d++)
+        size[d] = expr_var(pool, stmts_name(s, "all.size_%d", (int)c->window->out[d]), 0, 1, INT32_MAX);
+    const Expr *n = expr_var(pool, "n", 0, 0, INT32_MAX);
+    const Expr *line = stmt_let(s, "line", expr_div(pool, n, size[0]));
+    const Expr *const at[] = {expr_mod(pool, n, size[0]), expr_mod(pool, line, size[1]),
+                              expr_div(pool, line, size[1])};
+    for (int i = 0; i < 3; i++)
+        stmt_define(s, "int", (const char *[]){"w", "h", "image"}[i], value_expr(s, at[i]));
+}
+
 /* Of sums of parts of K the map is of the workspace, in which the matrices of a part follow those of the part
  * before. */
 static void store(const Store *c, const Expr *i, const Value *at)
@@ -171,11 +209,16 @@ static void store(const Store *c, const Expr *i, const Value *at)
     const Value *m = stmt_define(s, "int", "m", first(c, false, i)),
                 *n = stmt_define(s, "int", "n", first(c, true, i));
     const Value *matrix = stmt_define(s, "int", "matrix", batch);
+    if (c->window) pixel(c);
     const Expr *piece = stmt_unrolled(s, "piece", 0, c->pieces);
     const Expr *by = piece_at(c, piece, c->piece_bytes);
     const Value *from = expr_is(by, 0) ? at : value_op(s, VALUE_ADD, at, value_expr(s, by));
-    stmt_call(s, "store_box", reg(c, "map_d"), from,
-              offset_by(c, m, piece_at(c, piece, c->p->groups.slice_row)), n, matrix);
+    const Value *row = offset_by(c, m, piece_at(c, piece, c->p->groups.slice_row)), *map = reg(c, "map_d");
+    if (c->window)
+        stmt_call(s, "store_placed", map, from, row, n, matrix, reg(c, "all.as_pixels"), reg(c, "w"),
+                  reg(c, "h"), reg(c, "image"));
+    else
+        stmt_call(s, "store_box", map, from, row, n, matrix);
     stmt_end(s);
     stmt_do(s, value_call_0(s, "store_commit"));
     stmt_end(s);
@@ -207,7 +250,7 @@ static Err derive(const Store *c, const char *function)
                        .read = c->p->groups.engine_store ? NULL : "load_word",
                        .fence = "proxy_fence",
                        .meet = "group_sync",
-                       .store = "store_box",
+                       .store = c->window ? "store_placed" : "store_box",
                        .commit = "store_commit"};
     return slices_derive(c->s, &of);
 }
@@ -240,7 +283,7 @@ static Err store_slices(const Store *c)
 
 void hopper_slices(const GpuPlan *p, Stmts *s)
 {
-    const Store c = store_of(p, s, false);
+    const Store c = store_of(p, s, false, NULL);
     places(&c);
 }
 
@@ -252,6 +295,7 @@ static Err by_engine(const Store *plain, const Store *with_c)
     enum { N = sizeof all / sizeof *all };
     Stmts *s = plain->s;
     const Value *x[N];
+    if (plain->window) store_placed(plain);
     for (int i = 0; i < N; i++) x[i] = value_reg(s, all[i]);
     TRY(store_slices(plain));
     if (with_c) {
@@ -272,7 +316,8 @@ static Err by_engine(const Store *plain, const Store *with_c)
 
 Err hopper_store(const GpuPlan *p, Stmts *s)
 {
-    const Store plain = store_of(p, s, false), with_c = store_of(p, s, true);
+    Window w;
+    const Store plain = store_of(p, s, false, &w), with_c = store_of(p, s, true, &w);
     if (p->groups.engine_store) return by_engine(&plain, gpu_reads_c(p) ? &with_c : NULL);
     tile_function(s, "store_tile");
     hopper_elements(p, s);

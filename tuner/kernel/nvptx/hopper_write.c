@@ -291,8 +291,11 @@ static void store_one(const Write *w)
                                          {"bool", "reads"}, {"int", "m"}, {"int", "n"}, {"int", "batch"})});
     const Value *row = stmt_var(s, "g_OfRow", "of_row", NULL), *col = stmt_var(s, "g_OfCol", "of_col", NULL);
     const Value *c = stmt_var(s, "g_TD", "c", NULL);
+    const bool placed = hopper_is_placed(w->p);
+    if (placed) stmt_if(s, value_call(s, "d_has", reg(w, "args"), m, n));
     if (w->fused) {
-        stmt_call(s, "g_rows<1>", ops, m, flag(w, false), value_op(s, VALUE_ADDRESS, row, NULL));
+        const Value *of_row = placed ? value_call(s, "d_row", reg(w, "args"), m) : m;
+        stmt_call(s, "g_rows<1>", ops, of_row, flag(w, false), value_op(s, VALUE_ADDRESS, row, NULL));
         stmt_call(s, "g_cols<1>", ops, n, flag(w, false), value_op(s, VALUE_ADDRESS, col, NULL));
     }
     const int bytes = gpu_type_bytes(&w->p->out);
@@ -303,6 +306,7 @@ static void store_one(const Write *w)
     const Value *x = hopper_combined(s, reg(w, "sum"), c, reg(w, "reads"), row, col);
     const Value *to = value_call(s, "d_at", reg(w, "args"), m, n, batch);
     stmt_store(s, access_element(SPACE_GLOBAL, "g_TD", bytes, to, NULL), value_call(s, "g_from_c", x));
+    if (placed) stmt_end(s);
     stmt_end(s);
 }
 

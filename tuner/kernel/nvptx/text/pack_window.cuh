@@ -18,7 +18,7 @@ struct alignas(8) Piece {
     Element v[PIECE];
 };
 
-/* PackPixels, PackFilter */
+/* PackPixels, PackTaps, PackFilter */
 struct Pixels {
     Element *to;
     const Element *from;
@@ -26,11 +26,15 @@ struct Pixels {
     int left, top, width, height;
     u32 channels, fold, step, apart, pieces, pieces_of_pixel, rows, blocks;
 };
+struct Taps {
+    u32 block, step, apart, mirrored, taps, unused;
+};
 struct Filter {
     Element *to;
     const Element *from;
     u64 from_channel, from_x, from_y, from_row, from_group, to_channel, to_x, to_y, to_row;
     u32 line, pixel, channels, taps_x, taps_y, rows, merged, fold, filter_y, elements, blocks, unused;
+    Taps w, h;
 };
 
 /* Makes a row of pixels, each with the channels of `fold` rows of the tensor, then zeros. */
@@ -55,19 +59,32 @@ FN void pack_pixels(const Pixels &o, u32 block)
     }
 }
 
+/* The filter's tap that is tap u of the copy for an output of a block; false: it is none. */
+FN bool find_tap(const Taps &o, u32 output, u32 u, u32 &tap)
+{
+    const u32 from = (o.mirrored ? o.block - 1 - output : output) * o.step;
+    if (o.block == 1) return tap = u, true;
+    if (u < from || (u - from) % o.apart) return false;
+    return (tap = (u - from) / o.apart) < o.taps;
+}
+
 /* Makes an element of the filter. A slot is one of the rows that share a pixel, or one of the groups that became
  * one. */
 FN void pack_filter(const Filter &o, u32 i)
 {
     if (i >= o.elements) return;
     const u32 channel = i % o.line, tap = i / o.line % (o.taps_x * o.taps_y), row = i / o.line / (o.taps_x * o.taps_y);
-    const u32 tap_x = tap % o.taps_x, tap_y = tap / o.taps_x, group = row / o.rows;
+    const u32 outputs = o.w.block * o.h.block, output = row / o.rows % outputs, group = row / o.rows / outputs;
+    u32 tap_x = 0, tap_y = 0;
+    const bool has_x = find_tap(o.w, output % o.w.block, tap % o.taps_x, tap_x);
+    const bool has_y = find_tap(o.h, output / o.w.block, tap / o.taps_x, tap_y), has = has_x && has_y;
     const u32 in_pixel = channel % o.pixel, slot = in_pixel / o.channels;
     const u32 x = tap_x + channel / o.pixel, y = o.merged ? tap_y : tap_y * o.fold + slot;
-    const bool is_there = o.merged ? slot == group % o.merged : slot < o.fold && y < o.filter_y;
+    const bool is_there = has && (o.merged ? slot == group % o.merged : slot < o.fold && y < o.filter_y);
     const Element *from = o.from + group * o.from_group + row % o.rows * o.from_row;
     from += x * o.from_x + y * o.from_y + in_pixel % o.channels * o.from_channel;
-    o.to[row * o.to_row + tap_y * o.to_y + tap_x * o.to_x + channel * o.to_channel] = is_there ? *from : 0;
+    const u64 to = row * o.to_row + tap / o.taps_x * o.to_y + tap % o.taps_x * o.to_x + channel * o.to_channel;
+    o.to[to] = is_there ? *from : 0;
 }
 
 FN void pack(const Pixels &pixels, const Filter &filter)
