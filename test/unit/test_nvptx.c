@@ -357,6 +357,7 @@ static void test_wgmma_reasons(void **state)
     REASON(bad.ClusterM = bad.ClusterN = 2; bad.ClusterK = 4, RULE_WG_CLUSTER_K);
     REASON(bad.ClusterK = bad.GlobalSplitU = 2; bad.GlobalSplitUAlgorithm = GSUA_SINGLE_KERNEL,
            RULE_WG_CLUSTER_SPLIT);
+    REASON(bad.PartsFirst = 1, RULE_WG_PARTS_FIRST);
     REASON(bad.SelfResetCounters = 1, RULE_WG_COUNTERS);
     REASON(bad.SelfResetCounters = 1; bad.GlobalSplitU = 2; bad.GlobalSplitUAlgorithm = GSUA_MULTIPLE,
            RULE_WG_COUNTERS);

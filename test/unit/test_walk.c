@@ -58,11 +58,12 @@ static void bijections(void **state)
         for (int64_t m = 1; m < 20; m += 3)
             for (int64_t n = 1; n < 20; n += 2)
                 for (int32_t split = 1; split <= 4; split += 3)
-                    for (int how = 0; how < 6; how++) {
+                    for (int how = 0; how < 8; how++) {
                         Walk w = {.mapping = mappings[i], .split = split, .depth_u = 16};
                         w.split_rows_round_robin = how & 1;
                         w.persistent = how >= 2;
-                        w.batch_in_id = how >= 4;
+                        w.batch_in_id = how >= 4 && how != 6;
+                        w.parts_first = how >= 6 && split > 1;
                         every_tile_once(&w, m, n, w.persistent && !w.batch_in_id ? 1 : 3);
                         w.mapping = 1, w.mapping_z = true;
                         if (i == 0) every_tile_once(&w, m, n, w.persistent && !w.batch_in_id ? 1 : 3);

@@ -239,15 +239,21 @@ WalkPlace walk_place(ExprPool *p, const Walk *w, const WalkNames *names)
     WalkPlace at = {.wg2 = var(p, names->group[2], WALK_GROUP_Z, 0), .part = expr_const(p, 0)};
     if (w->persistent) {
         const Expr *id = var(p, names->id, WALK_ID, 0), *n_rows = rows(p, w, tiles_n);
+        if (w->parts_first) {
+            at.part = expr_mod_i(p, id, w->split);
+            id = expr_name(p, "id_of_tile", expr_div_i(p, id, w->split)), n_rows = tiles_n;
+        }
         x = expr_mod(p, id, tiles_m);
         y = expr_name(p, "row", expr_div(p, id, tiles_m));
         if (w->batch_in_id) at.wg2 = expr_div(p, y, n_rows), y = expr_mod(p, y, n_rows);
     }
     if (w->split > 1) {
         y = expr_name(p, "split_row", y);
-        at.part = w->split_rows_round_robin ? expr_div(p, y, tiles_n) : expr_mod_i(p, y, w->split);
+        if (!w->parts_first)
+            at.part = w->split_rows_round_robin ? expr_div(p, y, tiles_n) : expr_mod_i(p, y, w->split);
         at.part = expr_name(p, "part", expr_within(p, at.part, 0, w->split - 1));
-        y = w->split_rows_round_robin ? expr_mod(p, y, tiles_n) : expr_div_i(p, y, w->split);
+        if (!w->parts_first)
+            y = w->split_rows_round_robin ? expr_mod(p, y, tiles_n) : expr_div_i(p, y, w->split);
     }
     if (w->members > 1) {
         const Expr *member = expr_var(p, names->member, WALK_PART, 0, w->members - 1);

@@ -40,6 +40,7 @@ typedef struct {
     int32_t split;                 /* GlobalSplitU, 1 or more */
     int32_t members;               /* of a cluster that have a part of K each; 0 or 1: none */
     bool split_rows_round_robin;   /* GlobalSplitUWorkGroupMappingRoundRobin */
+    bool parts_first;              /* PartsFirst, of persistent kernels: neighbours have parts of one tile */
     bool split_chunks_round_robin; /* GlobalSplitUSummationAssignmentRoundRobin */
     int32_t stream_k;              /* StreamK: 0 no; 1 shares of all tiles; 2 of the first tiles, as many as
                                     * leave whole rounds for the others; 3 of the last tiles, at the end */

@@ -66,6 +66,7 @@ Walk plan_walk(const Solution *s)
         .stream_dies = s->StreamK ? s->StreamKXCCMapping : 0,
         .members = s->ClusterK > 1 ? s->ClusterK : 0,
         .split_rows_round_robin = s->GlobalSplitUWorkGroupMappingRoundRobin,
+        .parts_first = s->PartsFirst,
         .split_chunks_round_robin = s->GlobalSplitUSummationAssignmentRoundRobin,
         .mapping = s->WorkGroupMappingType == WGMT_B && s->WorkGroupMappingDim < 0 ? s->WorkGroupMapping : 1,
         .mapping_z = s->WorkGroupMappingType == WGMT_Z,

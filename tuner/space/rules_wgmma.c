@@ -99,6 +99,8 @@ static bool check_values(Derive *d)
     if (s->SelfResetCounters &&
         (s->GlobalSplitU < 2 || s->GlobalSplitU > MOST_COUNTED || s->GlobalAccumulation != GACC_PARTIALS))
         REJECT(d, WG_COUNTERS, s->GlobalSplitU);
+    if (s->PartsFirst && (s->GlobalSplitU < 2 || s->GlobalSplitUWorkGroupMappingRoundRobin))
+        REJECT(d, WG_PARTS_FIRST, s->GlobalSplitU);
     return true;
 }
 
@@ -271,7 +273,7 @@ bool derive_without_wgmma(Derive *d)
         PARAM_ConsumerSchedule,  PARAM_RingStages,        PARAM_ClusterM,          PARAM_ClusterN,
         PARAM_ProducerRegisters, PARAM_ConsumerRegisters, PARAM_EngineStore,       PARAM_PackOperands,
         PARAM_ClusterK,          PARAM_DependentLaunch,   PARAM_RowsFromRegisters, PARAM_PromotionSets,
-        PARAM_SelfResetCounters};
+        PARAM_SelfResetCounters, PARAM_PartsFirst};
     for (size_t i = 0; i < sizeof of_wgmma / sizeof *of_wgmma; i++) {
         const Param *p = param_at(of_wgmma[i]);
         int32_t v = *(const int32_t *)solution_field_const(s, p);

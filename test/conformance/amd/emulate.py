@@ -200,7 +200,9 @@ class Machine:
         ta, tb = kind.trans
         shapes = {'a': (k, m) if ta else (m, k), 'b': (n, k) if tb else (k, n), 'c': (m, n), 'd': (m, n)}
         # parts are added to 16-bit elements by compare and swap of whole words, of which D may begin and end with half a one
-        adds = np.dtype(kind.dest.store).itemsize == 2 and case.get('solution', {}).get('GlobalSplitU', 1) > 1
+        solution = case.get('solution', {})
+        adds = (np.dtype(kind.dest.store).itemsize == 2 and solution.get('GlobalSplitU', 1) > 1 and
+                solution.get('GlobalSplitUAlgorithm', 'SingleBuffer') == 'SingleBuffer')
         front = 2 * int(rng.integers(2)) if adds else None
         along_n = bool(case.get('results_along_n'))     # C and D are contiguous along N
         if along_n:

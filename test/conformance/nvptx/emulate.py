@@ -346,10 +346,11 @@ def by_wgmma(kind, trans):
                 {'MatrixInstruction': [16, 64, k, 1, 1, 1, 2, 1, 2], 'PromotionSets': 2}]
     counted = {'GlobalSplitUAlgorithm': 'MultipleBufferSingleKernel', 'SelfResetCounters': True, 'MinKForGSU': 16}
     out += [{'MatrixInstruction': [128, 64, k, 1, 1, 1, 1, 1, 2], 'GlobalSplitU': 3, 'DependentLaunch': True, **counted},
-            {'MatrixInstruction': [64, 16, k, 1, 1, 1, 1, 2, 1], 'GlobalSplitU': 16, 'ClusterM': 2, **counted},
+            {'MatrixInstruction': [64, 16, k, 1, 1, 1, 1, 2, 1], 'GlobalSplitU': 16, 'ClusterM': 2, 'PartsFirst': True, **counted},
             {'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 1, 1], 'ConsumerSchedule': 'PingPong', 'GlobalSplitU': 2, 'StaggerU': 4, **counted}]
     clusters = {'GlobalSplitUAlgorithm': 'MultipleBuffer', 'MinKForGSU': 16}
-    out += [{'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1], 'ClusterK': 2, 'GlobalSplitU': 3, 'DependentLaunch': True, **clusters},
+    out += [{'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1], 'ClusterK': 2, 'GlobalSplitU': 3, 'DependentLaunch': True,
+             'PartsFirst': True, **clusters},
             {'MatrixInstruction': [128, 64, k, 1, 1, 1, 1, 1, 2], 'ClusterK': 4, 'ClusterN': 2, 'GlobalSplitU': 2,
              'GlobalSplitUSummationAssignmentRoundRobin': False, **clusters}]
     return [{'StaggerU': 0, 'PersistentKernel': 1, 'PersistentKernelAlongBatch': True, **s} for s in out]
