@@ -29,6 +29,9 @@ static const Base bases[] = {
     {"gfx90a", SGEMM_TN, "{" TILE ", KernelLanguage: Assembly}"},
     {"gfx90a", SGEMM, "{" TILE ", KernelLanguage: Assembly, GlobalSplitU: 2}"},
     {"gfx90a", SGEMM, "{" TILE ", GlobalSplitU: 4, GlobalSplitUAlgorithm: MultipleBuffer}"},
+    {"gfx90a", SGEMM_TN,
+     "{WorkGroup: [16, 16, 1], MatrixInstruction: [32, 32, 2, 1, 1, 1, 1, 2, 2], DepthU: 32, "
+     "KernelLanguage: Assembly, ScheduleIterAlg: 3, TransposeLDS: 1, GlobalReadVectorWidth: 4}"},
     {"gfx90a", SGEMM, "{" TILE ", KernelLanguage: Assembly, GlobalSplitU: 2, VectorAtomicWidth: 1}"},
     {"gfx942", SGEMM,
      "{" TILE ", KernelLanguage: Assembly, WorkGroupMapping: 1, StaggerU: 0, PreloadKernelArguments: 1}"},
