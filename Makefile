@@ -176,6 +176,8 @@ conformance-amd: $(B)/conformance/emit all
 	  $(if $(SEED),--seed $(SEED)) $(addprefix --config ,$(wildcard test/data/tensile/config/ext_streamk*.yaml test/data/tensile/walks/*))
 	$(Q)sh test/conformance/amd/run.sh --build $(B) --arch gfx90a,gfx942 --sizes 5 --having DirectToVgpr $(if $(COUNT),--count $(COUNT)) \
 	  $(if $(SEED),--seed $(SEED)) $(addprefix --config ,$(wildcard test/data/tensile/direct/*))
+	$(Q)sh test/conformance/amd/run.sh --build $(B) --arch gfx90a,gfx942 --sizes 6 --having DepthULdsDivisor $(if $(COUNT),--count $(COUNT)) \
+	  $(if $(SEED),--seed $(SEED))
 	$(Q)sh test/conformance/amd/run.sh library_run.py --build $(B) $(if $(SEED),--seed $(SEED))
 
 # The text of NVIDIA kernels on the CPU.

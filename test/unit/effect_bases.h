@@ -29,6 +29,9 @@ static const Base bases[] = {
     {"gfx90a", SGEMM_TN, "{" TILE ", KernelLanguage: Assembly}"},
     {"gfx90a", SGEMM, "{" TILE ", KernelLanguage: Assembly, GlobalSplitU: 2}"},
     {"gfx90a", SGEMM, "{" TILE ", GlobalSplitU: 4, GlobalSplitUAlgorithm: MultipleBuffer}"},
+    {"gfx90a", SGEMM_TN,
+     "{WorkGroup: [16, 16, 1], MatrixInstruction: [32, 32, 2, 1, 1, 1, 1, 2, 2], DepthU: 32, "
+     "KernelLanguage: Assembly, ScheduleIterAlg: 3, TransposeLDS: 1, GlobalReadVectorWidth: 4}"},
     {"gfx90a", SGEMM, "{" TILE ", KernelLanguage: Assembly, GlobalSplitU: 2, VectorAtomicWidth: 1}"},
     {"gfx942", SGEMM,
      "{" TILE ", KernelLanguage: Assembly, WorkGroupMapping: 1, StaggerU: 0, PreloadKernelArguments: 1}"},
@@ -97,6 +100,9 @@ static const Base bases[] = {
     {"sm_90a", HGEMM,
      "{MatrixInstruction: [64, 128, 16, 1], WorkGroup: [384, 1, 1], ThreadTile: [1, 1], PersistentKernel: 1, "
      "PersistentKernelAlongBatch: true, GlobalSplitU: 2, GlobalSplitUAlgorithm: MultipleBuffer}"},
+    {"sm_90a", HGEMM,
+     "{MatrixInstruction: [128, 64, 16, 1, 1, 1, 1, 1, 2], PersistentKernel: 1, PersistentKernelAlongBatch: "
+     "true, GlobalSplitU: 4, GlobalSplitUAlgorithm: MultipleBufferSingleKernel}"},
     {"sm_90a", XGEMM,
      "{MatrixInstruction: [64, 128, 8, 1, 1, 1, 1, 1, 1], PersistentKernel: 1, PersistentKernelAlongBatch: "
      "true, RowsFromRegisters: true}"},

@@ -253,7 +253,7 @@ static void test_help(void **state)
     fclose(f);
     assert_non_null(strstr(text, "DepthU: K elements per macro-tile step"));
     assert_non_null(strstr(text, "legal: Branch ShiftPtr None"));
-    assert_non_null(strstr(text, "    amdgcn: only 1 (amd-divisor)\n"));
+    assert_non_null(strstr(text, "    amdgcn: only 0 (stream-k-debug)\n"));
     assert_null(strstr(text, "NumElementsPerThread"));
     free(text);
 }

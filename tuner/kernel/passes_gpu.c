@@ -62,17 +62,18 @@ Err gpu_distribute(Program *p)
 
 /* ---- pipeline ---- */
 
+enum { LIST_MAX = 256 }; /* a part of a chunk has up to 12 ops */
 typedef struct {
     Program *p;
     const GpuPlan *plan;
-    Op *op[48];
+    Op *op[LIST_MAX];
     int n;
     bool failed;
 } OpList;
 
 static Op *push(OpList *l, Op *o)
 {
-    if (!o || l->n == 48) {
+    if (!o || l->n == LIST_MAX) {
         l->failed = true;
         return NULL;
     }
@@ -110,13 +111,16 @@ static void push_barrier(OpList *l, int ahead)
     if (o) o->ahead = ahead;
 }
 
-/* Appends the stores of the oldest fetched chunk's operands that go through registers. */
-static void push_registers(OpList *l, int slot, int ahead)
+/* Appends the stores of a register set's operands that go through registers. */
+static void push_set(OpList *l, int set, int slot, int ahead)
 {
     for (int i = 0; i < 2; i++)
         if (gpu_is_fetched(&l->plan->op[i]))
-            push_one(l, OP_STORE_TILE, local_ab[i], fetch_ab[i], 0, slot, ahead);
+            push_one(l, OP_STORE_TILE, local_ab[i], fetch_ab[i], set, slot, ahead);
 }
+
+/* The same of the oldest fetched chunk. */
+static void push_registers(OpList *l, int slot, int ahead) { push_set(l, 0, slot, ahead); }
 
 static void push_wait(OpList *l, int pending, int ahead)
 {
@@ -139,6 +143,14 @@ static void push_store(OpList *l, int slot, int ahead)
         push_barrier(l, ahead);
 }
 
+/* Appends the stores of a part of a chunk. */
+static void push_part(OpList *l, int part, int slot, int ahead)
+{
+    if (l->plan->n_stages == 1) push_barrier(l, ahead); /* the only stage may still be read */
+    push_set(l, part, slot, ahead);
+    push_barrier(l, ahead);
+}
+
 /* Is the fetched chunk stored before the next one is loaded? The registers hold one chunk, so it must go to
  * the free stage before the loads of the following chunk overwrite it. */
 static bool stores_first(const GpuPlan *plan)
@@ -157,13 +169,34 @@ static Op *list_close(OpList *l) { return l->failed ? NULL : pass_list(l->op, l-
 
 static Op *phase_loop(OpList *l, Phase phase)
 {
-    Op *loop = pass_loop(l->p, LEVEL_GROUP, DIM_K, l->plan->depth_u, list_close(l));
+    const int depth = l->plan->depth_u * (phase == PHASE_REST ? 1 : gpu_chunk_parts(l->plan));
+    Op *loop = pass_loop(l->p, LEVEL_GROUP, DIM_K, depth, list_close(l));
     if (loop) loop->phase = phase;
     return loop;
 }
 
+/* A chunk of K in parts (DepthULdsDivisor). Each part has a register set, which is loaded again, with
+ * PrefetchGlobalRead 1 for the next chunk, as soon as it has been stored. */
+static Op *parts_loop(Program *p, const GpuPlan *plan, Phase phase)
+{
+    OpList l = {.p = p, .plan = plan};
+    const int parts = gpu_chunk_parts(plan), ahead = plan->one_loop ? 1 : 0;
+    const bool ends = phase == PHASE_DRAIN;
+    for (int i = 0; i < parts && plan->prefetch == 0; i++) push_load(&l, i, 0, 0);
+    for (int i = 0; i < parts; i++) {
+        const bool last = i + 1 == parts;
+        if (plan->prefetch > 0 && !ends) push_load(&l, i, 1, ahead);
+        if (plan->prefetch == 0) push_part(&l, i, 0, 0);
+        push(&l, consumer(p, plan, false));
+        if (plan->prefetch > 0 && !(ends && last)) push_part(&l, last ? 0 : i + 1, 1, last ? ahead : 0);
+    }
+    return phase_loop(&l, phase);
+}
+
 static Op *main_loop(Program *p, const GpuPlan *plan)
 {
+    if (gpu_chunk_parts(plan) > 1)
+        return parts_loop(p, plan, plan->prefetch > 0 && !plan->one_loop ? PHASE_MAIN : PHASE_ALL);
     OpList l = {.p = p, .plan = plan};
     const bool between = stores_between(plan), async = gpu_all_to_local(plan) || between;
     const bool single = plan->one_loop;
@@ -182,6 +215,7 @@ static Op *main_loop(Program *p, const GpuPlan *plan)
 
 static Op *drain_loop(Program *p, const GpuPlan *plan)
 {
+    if (gpu_chunk_parts(plan) > 1) return parts_loop(p, plan, PHASE_DRAIN);
     OpList l = {.p = p, .plan = plan};
     const bool between = stores_between(plan);
     if (gpu_all_to_local(plan) || between) push_wait(&l, 0, 0);
@@ -209,7 +243,14 @@ static void push_first(OpList *l)
 {
     const GpuPlan *plan = l->plan;
     const bool any = gpu_any_to_local(plan), all = gpu_all_to_local(plan);
-    const int first = stores_first(plan) ? plan->n_sets : plan->prefetch;
+    const int first = stores_first(plan) ? plan->n_sets : plan->prefetch, parts = gpu_chunk_parts(plan);
+    if (parts > 1) {
+        if (plan->prefetch == 0) return;
+        for (int i = 0; i < parts; i++) push_load(l, i, 0, 0);
+        push_set(l, 0, 0, 0);
+        push_barrier(l, 0);
+        return;
+    }
     for (int i = 0; i < first; i++) {
         if (i > 0 && stores_between(plan)) push_registers(l, i - 1, i - 1);
         push_load(l, any ? 0 : i, i, i);

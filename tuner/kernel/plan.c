@@ -89,7 +89,7 @@ static Err build_ops(Program *p, const Solution *s)
 {
     const ProblemType *pt = s->pt;
     const int32_t mt0 = p->host ? p->host->mt0 : s->MacroTile0, mt1 = p->host ? p->host->mt1 : s->MacroTile1,
-                  du = s->DepthU;
+                  du = p->host ? s->DepthU : p->gpu->depth_u;
     DataType in = (DataType)pt->DataType, compute = (DataType)pt->ComputeDataType,
              dest = (DataType)pt->DestDataType;
     const bool exchanged = indices_are_exchanged(p->indices);

@@ -42,10 +42,11 @@ Err gpu_plan_types(GpuPlan *p, const ProblemType *pt, const Target *t)
 
 static void plan_numbers(GpuPlan *p, const Solution *s)
 {
+    const int parts = p->dialect->divides_chunks && s->DepthULdsDivisor > 1 ? s->DepthULdsDivisor : 1;
     p->main = true;
     p->assembly = s->KernelLanguage == LANG_ASSEMBLY;
     p->mt[0] = s->MacroTile0, p->mt[1] = s->MacroTile1;
-    p->depth_u = s->DepthU;
+    p->depth_u = s->DepthU / parts;
     p->sg[0] = s->SubGroup0, p->sg[1] = s->SubGroup1;
     p->tt[0] = s->ThreadTile0, p->tt[1] = s->ThreadTile1;
     p->lsu = s->LocalSplitU > 1 ? s->LocalSplitU : 1;
@@ -54,7 +55,7 @@ static void plan_numbers(GpuPlan *p, const Solution *s)
     p->prefetch = s->PrefetchGlobalRead;
     p->prefetch_local = s->LoopIters > 0 && s->PrefetchLocalRead % s->LoopIters > 0;
     p->n_stages = p->prefetch > 0 && s->LDSBuffer1 != 1 ? 2 : 1;
-    p->n_sets = p->prefetch > 1 ? 2 : 1;
+    p->n_sets = parts > 1 ? parts : p->prefetch > 1 ? 2 : 1;
     p->gsu = s->GlobalSplitU > 1 ? s->GlobalSplitU : 1;
     /* Older logic files have MultipleBuffer without a workspace; their parts are added to D. */
     p->gsu_multiple = p->gsu > 1 && s->GlobalAccumulation == GACC_MULTIPLE;
@@ -77,6 +78,24 @@ static Err plan_groups(const GpuPlan *p, GpuOperand *x, int separate, bool group
         FAIL(ERR_INPUT, "ThreadSeparateGlobalRead%c %d does not divide lines of %d lanes%s",
              x->name - 'a' + 'A', separate, x->lvc, grouped ? "" : " with GlobalReadCoalesceGroup False");
     x->groups = 2 * separate;
+    return ERR_OK;
+}
+
+/* Loads of a part of a chunk: fewer along K, else by fewer threads side by side along K, else shorter. */
+static Err plan_part_loads(const GpuPlan *p, GpuOperand *x)
+{
+    const int parts = gpu_chunk_parts(p);
+    if (parts == 1) return ERR_OK;
+    if (!x->tlu && x->nlc % parts == 0)
+        x->nlc /= parts;
+    else if (!x->tlu && x->nlp % parts == 0 && x->width > 0 && x->lsc % (parts * x->width) == 0)
+        x->lsc /= parts, x->lsp *= parts, x->nlp /= parts;
+    else if (!x->tlu && x->width % parts == 0 && x->lsc % parts == 0)
+        x->lsc /= parts, x->width /= parts;
+    else
+        FAIL(ERR_INPUT,
+             "DepthULdsDivisor %d: %d x %d loads of %c do not divide into parts of K of %d elements", parts,
+             x->nlc, x->nlp, x->name - 'a' + 'A', p->depth_u);
     return ERR_OK;
 }
 
@@ -103,6 +122,7 @@ static Err plan_operand(GpuPlan *p, const Solution *s, int i)
                       .in_registers = s->EnableMatrixInstruction && (b ? s->DirectToVgprB : s->DirectToVgprA),
                       .shift = 1,
                       .hint = b ? s->NonTemporalB : s->NonTemporalA};
+    TRY(plan_part_loads(p, x));
     if (p->indices && p->ring.used) x->tlu = indices_tile_first(p->indices, i);
     if (x->to_local && x->width < 1) x->width = 1; /* of a part of an element: gpu_check_loads */
     bool separate = b ? s->WaveSeparateGlobalReadB : s->WaveSeparateGlobalReadA;
@@ -135,8 +155,13 @@ static Err check_solution(const GpuPlan *p, const Solution *s)
     if (p->partial_sums && s->WorkspaceSizePerElemC < slot)
         FAIL(ERR_INPUT, "sums of %d bytes for each element of a tile, the workspace has %d", slot,
              s->WorkspaceSizePerElemC);
-    if (s->DepthULdsDivisor > 1)
-        FAIL(ERR_INPUT, "DepthULdsDivisor %d: a chunk of K is stored whole", s->DepthULdsDivisor);
+    const int parts = gpu_chunk_parts(p);
+    if (parts > 1 && (p->depth_u * parts != s->DepthU || p->prefetch > 1 || p->ring.used || p->indices ||
+                      s->DirectToLdsA || s->DirectToLdsB || s->DirectToVgprA || s->DirectToVgprB))
+        FAIL(ERR_INPUT,
+             "DepthULdsDivisor %d of DepthU %d: parts of a GEMM's chunk go through registers, with "
+             "PrefetchGlobalRead 0 or 1",
+             s->DepthULdsDivisor, s->DepthU);
     if (p->indices && (!p->strided || p->preloads_args))
         FAIL(ERR_INPUT,
              "contractions but GEMMs have no arrays of pointers and preloaded arguments");

@@ -31,8 +31,6 @@ static bool check_to_local(Derive *d, int t)
     return true;
 }
 
-/* DirectToVgpr: the rest of its rules is Tensile's (derive_direct.c). The fragments of a chunk of K, and of
- * each that is loaded ahead, are in registers as a whole. */
 /* FractionalLoad: do some loads of the operand lie outside of its tile? (gpu_check_loads) */
 static bool is_fractional(const Derive *d, int t)
 {
@@ -45,6 +43,8 @@ static bool is_fractional(const Derive *d, int t)
                                  AB(s, LVC, t) * AB(s, LSP, t) != s->NumThreads / waves);
 }
 
+/* DirectToVgpr: the rest of its rules is Tensile's (derive_direct.c). The fragments of a chunk of K, and of
+ * each that is loaded ahead, are in registers as a whole. */
 static bool check_to_registers(Derive *d, int t)
 {
     const Solution *s = d->s;
@@ -64,6 +64,19 @@ static bool check_to_registers(Derive *d, int t)
     const bool crowded = sums >= SUMS_FILL && n > BESIDE_SUMS;
     if (crowded || n + sums > d->f->target->n_vector_regs)
         REJECT(d, AMD_DTV_REGISTERS, id, n, sets, n + sums);
+    return true;
+}
+
+/* DepthULdsDivisor: the rest of its rules is Tensile's (derive_loop.c). All threads share the loads of each
+ * part of a chunk (plan_part_loads, kernel/plan_gpu.c). */
+static bool check_divisor(Derive *d, int t)
+{
+    const Solution *s = d->s;
+    const int32_t parts = s->DepthULdsDivisor;
+    if (parts <= 1) return true;
+    if (d->f->contraction || s->DirectToVgprA || s->DirectToVgprB || is_fractional(d, t) ||
+        AB(s, GlobalLoadVectorWidth, t) % parts)
+        REJECT(d, AMD_DIVISOR, PARAM_DepthULdsDivisor, parts);
     return true;
 }
 
@@ -93,7 +106,7 @@ static bool check_writer(Derive *d)
     if (d->s->CustomKernelName.n) REJECT(d, CUSTOM_KERNEL);
     if (!check_only(d, ONLY_AMD)) return false;
     for (int t = 0; t < 2; t++)
-        if (!check_to_local(d, t) || !check_to_registers(d, t)) return false;
+        if (!check_to_local(d, t) || !check_to_registers(d, t) || !check_divisor(d, t)) return false;
     return check_fp16_alt(d) && check_separate(d, 0) && check_separate(d, 1);
 }
 

@@ -217,8 +217,29 @@ def to_local(rng, arch, kind, s):
         s['GlobalReadVectorWidth'] = 16 // bytes_of(kind)
 
 
-def random_case(rng, arch, kinds):
-    """A point of the space, legal or not."""
+def in_parts(rng, s):
+    """DepthULdsDivisor, with what Tensile asks for; the transposes must be TN."""
+    s.update({'DepthULdsDivisor': int(_pick(rng, 2, 2, 4)), 'ScheduleIterAlg': 3, 'TransposeLDS': 1, 'DepthU': int(_pick(rng, 32, 64, 128)),
+              'PrefetchGlobalRead': int(_pick(rng, 0, 1, 1)), 'PrefetchLocalRead': int(_pick(rng, 1, 3)), 'WorkGroup': [16, 16, 1],
+              'GlobalLoadVectorWidthA': -1, 'GlobalLoadVectorWidthB': -1, 'GlobalReadVectorWidth': int(_pick(rng, 2, 4, 8, 16)),
+              'LocalReadVectorWidth': -1, 'VectorWidth': -1, 'VectorWidthB': -1, 'KernelLanguage': 'Assembly', 'StaggerUStride': 1024,
+              'ThreadSeparateGlobalReadA': 0, 'ThreadSeparateGlobalReadB': 0})
+    s.pop('UnrollMajorLDSA'), s.pop('UnrollMajorLDSB')
+    if rng.random() < .4:
+        for name in [x for x in s if x.startswith('GlobalSplitU')]:
+            del s[name]
+        s.update({'PersistentKernel': 1, 'PersistentKernelAlongBatch': bool(rng.integers(2)), 'WorkGroupMapping': abs(s['WorkGroupMapping']),
+                  'PrefetchAcrossPersistent': int(s['PrefetchGlobalRead'] and rng.integers(2))})
+
+
+def random_case(rng, arch, kinds, parts=False):
+    """A point of the space, legal or not. parts: with DepthULdsDivisor."""
+    if parts:
+        kind = _pick(rng, *[k for k in kinds if matrix_shapes(arch, k)] or kinds)
+        s = random_matrix(rng, arch, kind) if matrix_shapes(arch, kind) else random_valu(rng, arch, kind)
+        if matrix_shapes(arch, kind):
+            in_parts(rng, s)
+        return {**case(arch, kind, 'TN', s), **({'cus': 3} if s.get('PersistentKernel') else {})}
     kind = _pick(rng, *kinds)
     trans = _pick(rng, *transposes(kind))
     matrix = matrix_shapes(arch, kind) and (kind == 'X' or rng.random() < .6)

@@ -48,8 +48,8 @@ def newest_clang():
 
 
 def has(case, beginning):
-    """A parameter whose name begins so is not 0; '': always."""
-    return not beginning or any(v for k, v in case['solution'].items() if k.startswith(beginning))
+    """A parameter whose name begins so is not 0, DepthULdsDivisor not 1; '': always."""
+    return not beginning or any(v and (k, v) != ('DepthULdsDivisor', 1) for k, v in case['solution'].items() if k.startswith(beginning))
 
 
 def legal(cases_of_config, emit, rng, need):
@@ -81,7 +81,8 @@ def wanted(args, arch, rng, emit):
         source, need = walks, 0
     out, why, serial = [], collections.Counter(), 0
     for attempt in range(60):
-        more = [source.random_case(rng, arch, kinds) for _ in range(min(20 * need, 800))]
+        parts = {'parts': True} if args.having.startswith('DepthULds') and not args.walks else {}
+        more = [source.random_case(rng, arch, kinds, **parts) for _ in range(min(20 * need, 800))]
         batch = given + [c for c in more if has(c, args.having)]
         if not batch:
             continue

@@ -542,8 +542,9 @@ static void make(const GpuPlan *p, Stmts *s)
     stmt_file(s, "amdgcn/buffer_move.hip");
     load(p, l, s);
     const bool turns = gpu_any_in_registers(p) && p->prefetch > 0;
-    if (p->n_sets > 1 || turns) stmt_file(s, "amdgcn/buffer_shift.hip");
-    if (p->n_sets > 1) shift(p, "@copy_shift", false, s);
+    const bool shifts = p->n_sets > 1 && gpu_chunk_parts(p) == 1;
+    if (shifts || turns) stmt_file(s, "amdgcn/buffer_shift.hip");
+    if (shifts) shift(p, "@copy_shift", false, s);
     if (turns) shift(p, "@copy_turn", true, s);
     stmt_file(s, "amdgcn/buffer_slow.hip");
     if (gpu_any_in_registers(p)) amdgcn_fragment_functions(p, s);

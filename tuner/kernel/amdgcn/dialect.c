@@ -115,6 +115,7 @@ static Err choose(GpuPlan *p, const GpuCompute **compute, const GpuCopy **copy)
 
 const GpuDialect dialect_amdgcn = {.language = "HIP C++",
                                    .separates_threads = true,
+                                   .divides_chunks = true,
                                    .words = &stmt_words_hip,
                                    .static_lds = 65536,
                                    .as_float = "__builtin_bit_cast(float, ",

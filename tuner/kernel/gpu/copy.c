@@ -55,7 +55,7 @@ const Value *copy_data(Stmts *s, const GpuOperand *x, const Value *set, const Ex
     return value_at(s, value_at(s, sets, set->expr), i);
 }
 
-const Value *copy_set(Stmts *s) { return value_expr(s, gpu_counter(&s->pool, "set", 0, 2)); }
+const Value *copy_set(Stmts *s) { return value_expr(s, gpu_counter(&s->pool, "set", 0, GPU_SETS_MAX)); }
 
 /* ---- places ---- */
 
@@ -283,7 +283,7 @@ void copy_store(const GpuPlan *p, Stmts *s)
     stmt_function(s, (Function){.name = "@copy_wait", STMT_PARAMS({"int", NULL})});
     stmt_end(s);
     stmt_gap(s);
-    if (p->n_sets == 1) return;
+    if (p->n_sets == 1 || gpu_chunk_parts(p) > 1) return;
     stmt_function(s, (Function){.name = "@copy_shift", STMT_PARAMS({"@Copy &", "c"})});
     for (int n = 0; n < 2; n++) {
         const Expr *i = stmt_unrolled(s, "i", GPU_I, copy_loads(&p->op[n]));

@@ -215,6 +215,7 @@ struct GpuDialect {
     bool aligned_loads; /* vectors in global memory must be aligned to their size */
     int mixed_steps;    /* steps of a long stage that compilers may mix, @keep_order() behind them; 0: all */
     bool separates_threads; /* ThreadSeparateGlobalRead divides the lanes of a wave */
+    bool divides_chunks;    /* DepthULdsDivisor divides a chunk of K; elsewhere it has no meaning */
     bool hint_levels;       /* NonTemporal's values are told apart */
     /* Text in front of "x)": the bits of unsigned x as a float, and of float x as unsigned. */
     const char *as_float, *as_bits;
@@ -311,7 +312,7 @@ struct GpuPlan {
     bool partial_sums;   /* D is written by the last one of a tile's parts; their sums are in a workspace */
     bool adds_shares;    /* shares of tiles (stream-K), or tiles (AtomicAddC), are added to D atomically */
     int n_threads, wave; /* of a work-group; lanes of a wave */
-    int mt[2], depth_u;
+    int mt[2], depth_u; /* elements of K in local memory: a chunk of the walk, or a part of one */
     int sg[2], tt[2], lsu; /* threads and elements per thread along M and N; local split U */
     int vw;                /* VectorWidth */
     int steps, k_step;     /* of a stage, per thread; elements of K of one step */
@@ -343,6 +344,15 @@ struct GpuPlan {
     GpuArg arg[GPU_ARGS_MAX];
     int n_args, arg_bytes;
 };
+
+enum { GPU_SETS_MAX = 64 }; /* register sets of loads */
+
+/* Parts in which a chunk of K is written to local memory, one behind another (DepthULdsDivisor); depth_u is
+ * the depth of one part, and each has a register set of its own. */
+static inline int gpu_chunk_parts(const GpuPlan *p)
+{
+    return p->walk.depth_u > p->depth_u && p->depth_u > 0 ? p->walk.depth_u / p->depth_u : 1;
+}
 
 static inline bool gpu_compute_pins(const GpuPlan *p)
 {
@@ -388,6 +398,7 @@ typedef enum {
     GPU_E,
     GPU_Q,
     GPU_NUMBER, /* of an accumulator */
+    GPU_PART,   /* of a chunk of K */
     GPU_SLOTS
 } GpuSlot;
 

@@ -220,13 +220,13 @@ static void tile(const GpuPlan *p, Stmts *s)
     stmt_set_reg(s, "t.slow", value_call(s, "@copy_slow", t));
 }
 
-/* Bytes of one chunk along K. */
-static const Value *chunk_bytes(const GpuPlan *p, Stmts *s, const GpuOperand *x)
+/* Bytes of so many elements along K. */
+static const Value *depth_bytes(const GpuPlan *p, Stmts *s, const GpuOperand *x, int elements)
 {
     ExprPool *pool = &s->pool;
     if (p->indices)
-        return value_literal(s, stmts_name(s, "%dll", p->depth_u)); /* @copy_move counts elements */
-    const Expr *zero = expr_const(pool, 0), *depth = expr_const(pool, p->depth_u);
+        return value_literal(s, stmts_name(s, "%dll", elements)); /* @copy_move counts elements */
+    const Expr *zero = expr_const(pool, 0), *depth = expr_const(pool, elements);
     const Expr *ld = gpu_stride(s, stmts_name(s, "t.ld%c", x->name));
     const Expr *bytes = gpu_operand_address(pool, p, x, zero, depth, ld);
     bytes = expr_mul_i(pool, bytes, gpu_type_bytes(&x->type));
@@ -241,7 +241,11 @@ static void start(const GpuPlan *p, Stmts *s)
     for (int i = 0; i < 2; i++) {
         const GpuOperand *x = &p->op[i];
         const char *chunk = stmts_name(s, "chunk_%c", x->name), *by = stmts_name(s, "step_%c", x->name);
-        at[i] = stmt_define(s, "long long", chunk, uniform64(s, chunk_bytes(p, s, x)));
+        const int parts = gpu_chunk_parts(p);
+        at[i] = stmt_define(s, "long long", chunk, uniform64(s, depth_bytes(p, s, x, p->depth_u * parts)));
+        if (parts > 1)
+            stmt_define(s, "long long", i ? "part_b" : "part_a",
+                        uniform64(s, depth_bytes(p, s, x, p->depth_u)));
         stmt_define(s, "long long", by, uniform64(s, value_product(s, at[i], step)));
     }
     if (p->walk.staggers) { /* the work-groups start at different chunks and wrap around */

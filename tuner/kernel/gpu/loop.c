@@ -7,6 +7,7 @@ typedef struct {
     const GpuPlan *p;
     const Program *program;
     Stmts *s;
+    int part; /* of a chunk, that was loaded last */
 } Loops;
 
 /* ---- the steps of a stage ---- */
@@ -137,6 +138,9 @@ static const Expr *let_chunk(Loops *t)
     ExprPool *pool = &s->pool;
     const Expr *turn = expr_mul(pool, gpu_size(s, "j"), gpu_size(s, "step"));
     const Expr *chunk = expr_add(pool, gpu_size(s, "first"), expr_within(pool, turn, 0, INT32_MAX));
+    const int parts = gpu_chunk_parts(t->p);
+    if (parts > 1)
+        chunk = expr_add(pool, expr_mul_i(pool, chunk, parts), gpu_counter(pool, "part", GPU_PART, parts));
     return stmt_let(s, "chunk", expr_within(pool, chunk, 0, INT32_MAX / t->p->depth_u));
 }
 
@@ -168,12 +172,15 @@ static void load(Loops *t, const Op *o, Phase phase)
         return;
     }
     load_chunk(t, o);
+    t->part = o->set;
 }
 
-static void store(Loops *t)
+static void store(Loops *t, const Op *o)
 {
-    stmt_call(t->s, "@copy_store", value_reg(t->s, "copy"), value_int(t->s, 0), stage_at(t, "wr"));
-    if (t->p->n_sets > 1) stmt_call(t->s, "@copy_shift", value_reg(t->s, "copy"));
+    const int set = gpu_chunk_parts(t->p) > 1 ? o->set : 0;
+    stmt_call(t->s, "@copy_store", value_reg(t->s, "copy"), value_int(t->s, set), stage_at(t, "wr"));
+    const bool shifts = t->p->n_sets > 1 && gpu_chunk_parts(t->p) == 1;
+    if (shifts) stmt_call(t->s, "@copy_shift", value_reg(t->s, "copy"));
     advance(t, "wr");
 }
 
@@ -181,11 +188,19 @@ static void move(Loops *t)
 {
     Stmts *s = t->s;
     const Value *by[] = {value_reg(s, "step_a"), value_reg(s, "step_b")}, *wrap = value_reg(s, "wrap");
+    const Value *const part[] = {value_reg(s, "part_a"), value_reg(s, "part_b")};
+    const int before = gpu_chunk_parts(t->p) - 1; /* moves in front of that to the next chunk */
+    if (t->part < before) {
+        stmt_call(s, "@copy_move", value_reg(s, "copy"), value_reg(s, "t"), part[0], part[1]);
+        return;
+    }
     if (t->p->walk.staggers) {
         stmt_update(s, VALUE_SUB, wrap, value_int(s, 1));
         by[0] = value_select(s, wrap, by[0], value_reg(s, "back_a"));
         by[1] = value_select(s, wrap, by[1], value_reg(s, "back_b"));
     }
+    for (int i = 0; i < 2 && before; i++)
+        by[i] = value_op(s, VALUE_SUB, by[i], value_op(s, VALUE_MUL, part[i], value_int(s, before)));
     stmt_call(s, "@copy_move", value_reg(s, "copy"), value_reg(s, "t"), by[0], by[1]);
 }
 
@@ -229,7 +244,7 @@ static void one_op(Loops *t, const Op *o, Phase phase)
         load(t, o, phase);
         break;
     case OP_STORE_TILE:
-        store(t);
+        store(t, o);
         break;
     case OP_UPDATE_TILE_OFFSET:
         move(t);
@@ -263,6 +278,21 @@ static const Expr *has_chunk(Stmts *s, int ahead)
     return expr_op(&s->pool, EXPR_LT, expr_add_i(&s->pool, i, ahead), gpu_size(s, "whole"));
 }
 
+/* The parts of a chunk of the rest of K that are not behind its end. */
+static void rest_parts(Loops *t, const Op *o)
+{
+    Stmts *s = t->s;
+    stmt_loop(s, (Loop){.var = "part",
+                        .start = expr_const(&s->pool, 0),
+                        .limit = expr_const(&s->pool, gpu_chunk_parts(t->p)),
+                        .unroll = UNROLL_NONE});
+    const Expr *k0 = expr_mul_i(&s->pool, let_chunk(t), t->p->depth_u);
+    stmt_if_expr(s, expr_op(&s->pool, EXPR_LT, k0, gpu_size(s, "t.k")));
+    walk(t, o->body, o->phase);
+    stmt_end(s);
+    stmt_end(s);
+}
+
 static void group_loop(Loops *t, const Op *o)
 {
     Stmts *s = t->s;
@@ -278,7 +308,10 @@ static void group_loop(Loops *t, const Op *o)
         const Expr *more = has_chunk(s, o->phase == PHASE_MAIN ? prefetch : 0);
         stmt_loop(s, (Loop){.var = "i", .condition = value_expr(s, more), .unroll = UNROLL_NONE});
     }
-    walk(t, o->body, o->phase);
+    if (o->phase == PHASE_REST && gpu_chunk_parts(t->p) > 1)
+        rest_parts(t, o);
+    else
+        walk(t, o->body, o->phase);
     stmt_end(s);
 }
 
@@ -347,7 +380,7 @@ static const Expr *any_whole(Stmts *s)
 
 Err gpu_loop_first(const GpuPlan *p, const Program *program, Stmts *s, const Value *where)
 {
-    Loops t = {p, program, s};
+    Loops t = {p, program, s, 0};
     Head h;
     TRY(head_of(program, &h));
     counters(&t);
@@ -360,7 +393,7 @@ Err gpu_loop_first(const GpuPlan *p, const Program *program, Stmts *s, const Val
 /* Lowers all ops after the initialisation of accumulators and copies, up to the epilogue. */
 Err gpu_loop(const GpuPlan *p, const Program *program, Stmts *s)
 {
-    Loops t = {p, program, s};
+    Loops t = {p, program, s, 0};
     Head h;
     TRY(head_of(program, &h));
     stmt_if_expr(s, any_whole(s));

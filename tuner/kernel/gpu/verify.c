@@ -315,9 +315,16 @@ static Err numbers(const Verifier *v)
              v->name);
     if (w->stream_part && !p->groups.used)
         FAIL(ERR_INPUT, "%s: walk stream_part %d is for kernels with warp groups", v->name, w->stream_part);
-    if (w->depth_u != p->depth_u)
+    const int parts = gpu_chunk_parts(p);
+    if (w->depth_u != p->depth_u * parts)
         FAIL(ERR_INPUT, "%s: walk depth %d, the tiles have %d elements of K", v->name, w->depth_u,
              p->depth_u);
+    if (parts > 1 && (p->groups.used || p->ring.used || p->direct || p->n_sets != parts || p->prefetch > 1 ||
+                      gpu_any_to_local(p) || gpu_any_in_registers(p)))
+        FAIL(ERR_INPUT,
+             "%s: walk depth %d, tiles of %d elements of K: each part of a chunk has a register set and is "
+             "loaded up to one chunk ahead",
+             v->name, w->depth_u, p->depth_u);
     for (int i = 0; i < 2; i++) {
         const DataType type = p->op[i].type.type;
         if (type != p->in.type && !(gpu_is_f8(type) && gpu_is_f8(p->in.type)))
@@ -400,7 +407,8 @@ Err gpu_verify(Program *p, const char *name)
     TRY(tiles(&v, &q));
     TRY(local_memory(&v));
     if (v.plan->copy && v.plan->copy->check) TRY(v.plan->copy->check(v.plan));
-    if (v.plan->ring.used || v.plan->groups.used || v.plan->direct) return ops_of_text(&v, &q);
+    const bool in_parts = gpu_chunk_parts(v.plan) > 1;
+    if (v.plan->ring.used || v.plan->groups.used || v.plan->direct || in_parts) return ops_of_text(&v, &q);
     TRY(walked(&v, p->body, op_behind_loops(p->body), PHASE_ALL, false, &ring));
     return ERR_OK;
 }
