@@ -333,6 +333,7 @@ void contract_put(const Indices *x, Buf *out)
         for (int32_t i = 0; i < x->n_pads[t]; i++)
             buf_printf(out, " pad_%c %c %c", 'a' + t, 'i' + x->pad[t][i].free, 'i' + x->pad[t][i].sum);
     if (x->exchanged) buf_puts(out, " arguments b a");
+    if (x->outputs_first) buf_puts(out, " copies along outputs");
     buf_putc(out, '\n');
 }
 
@@ -364,6 +365,11 @@ Err contract_read(const Str *word, int n, Indices *out)
     for (int i = FIXED; i < n; i += PAD) {
         if (str_eq_c(word[i], "arguments") && str_eq_c(word[i + 1], "b") && str_eq_c(word[i + 2], "a")) {
             out->exchanged = true;
+            continue;
+        }
+        if (str_eq_c(word[i], "copies") && str_eq_c(word[i + 1], "along") &&
+            str_eq_c(word[i + 2], "outputs")) {
+            out->outputs_first = true;
             continue;
         }
         const int t = str_eq_c(word[i], "pad_b");

@@ -4,7 +4,7 @@
  *     contraction Contraction_lm_Ailkm_Bljkm_Cijk_Dijk pack 0 pack_sums 0 initial_ab 0 initial_cd 0 pad_a i l
  *
  * "arguments b a" behind it: the kernel's arguments have B first, because what the program calls A is the
- * problem's B (Indices.exchanged).
+ * problem's B (Indices.exchanged). "copies along outputs": Indices.outputs_first.
  *
  * A kernel of such a program has the sizes size_0, size_1, .. of all indices, the strides stride_a0, .. to
  * stride_d0, .. of the tensors' dimensions, and pad_start_a0, pad_end_a0, .. as variables. Views have three

@@ -145,6 +145,7 @@ Err solution_indices(const Solution *s, Indices *out)
     out->is_gemm = indices_are_gemm(out, NULL);
     out->pack_sums = s->PackSummationDims != 0;
     if (out->is_gemm) return ERR_OK;
+    out->outputs_first = s->NvRing == 1 && ring_copies_outputs(s);
     const bool exchanges = indices_rows_of_b(out);
     if (exchanges != (pt->Tensor0 != 0))
         FAIL(ERR_INPUT, "Tensor0 %d, but the first index of D with rows or columns is one of %c", pt->Tensor0,

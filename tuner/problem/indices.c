@@ -130,6 +130,8 @@ void indices_exchange(Indices *x)
 bool indices_tile_first(const Indices *x, int t)
 {
     const int32_t free = x->group[t ? INDICES_N : INDICES_M].v[0], sum = x->group[INDICES_K].v[0];
+    for (int32_t i = 0; x->outputs_first && i < x->n_pads[t]; i++)
+        if (x->pad[t][i].free == free && x->pad[t][i].sum == sum) return true;
     return index_list_find(&x->tensor[t], free) < index_list_find(&x->tensor[t], sum);
 }
 

@@ -36,6 +36,7 @@ typedef struct {
     IndexList mirror[2]; /* of A and B: indices that go backwards, from size - 1 to 0 (MirrorDims) */
     bool exchanged;      /* of kernels: A and B are the problem's B and A */
     bool is_gemm;        /* indices_are_gemm, of those who ask for it more than once */
+    bool outputs_first;  /* of kernels: a sliding window is copied along outputs (indices_tile_first) */
     int32_t n_pads[2];   /* of A and B */
     struct {
         int32_t free, sum; /* indices */
@@ -66,7 +67,8 @@ static inline bool indices_are_exchanged(const Indices *x) { return x && x->exch
  * the order of BLAS, unit first strides and no padding? trans: of A and B; NULL: not asked for. */
 bool indices_are_gemm(const Indices *x, bool trans[2]);
 /* Does operand t (0 A, 1 B) list a free index, or one of the batch that is packed with those, before the
- * unrolled summation index (Tensile's TLUA, TLUB)? */
+ * unrolled summation index (Tensile's TLUA, TLUB)? With outputs_first also where the two share a zero pad:
+ * the summation index is then a tap of a filter, and there are far more outputs side by side than taps. */
 bool indices_tile_first(const Indices *x, int t);
 /* Are neighbours along a group of the tensor's indices neighbours in memory, as far as its fastest index
  * goes, where the tensor's first stride is 1? Not mirrored ones, nor such that a zero pad may separate. */

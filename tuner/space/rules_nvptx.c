@@ -47,6 +47,13 @@ static bool transposed(const Derive *d, int t)
 /* Copies take the indices of rows, columns and K apart (kernel/contract.h). */
 static bool gathers(const Derive *d) { return d->f->contraction || d->s->PackBatchDims; }
 
+bool ring_copies_outputs(const Solution *s)
+{
+    const int32_t operation = s->pt->OperationType;
+    return !s->EnableMatrixInstruction &&
+           (operation == OP_CONV_FORWARD || operation == OP_CONV_BACKWARD_DATA);
+}
+
 /* The problem's operand whose free indices are the kernel's rows (t 0) or columns. */
 static int operand_along(const Derive *d, int t) { return d->f->tensor0 ? 1 - t : t; }
 
@@ -359,6 +366,7 @@ static bool take_indices(Derive *d)
         err_clear();
         STOP(d, NV_FORM);
     }
+    x.outputs_first = ring_copies_outputs(d->s);
     for (int t = 0; t < 2; t++) {
         d->tlu[t] = indices_tile_first(&x, t);
         d->has_runs[t] = indices_run(&x, t, !d->tlu[t] ? INDICES_K : t ? INDICES_N : INDICES_M);

@@ -160,6 +160,11 @@ const void *solution_field_const(const Solution *s, const Param *p);
 /* Defaults of the table for a problem type; FORK rows present. */
 void solution_init(Solution *s, const ProblemType *pt);
 
+/* Does a kernel with a ring of stages copy a sliding window along its outputs (Indices.outputs_first)?
+ * Convolutions forward and backward data sum over taps. Operands of matrix instructions keep their order,
+ * since fragments are read along K. */
+bool ring_copies_outputs(const Solution *s);
+
 static inline bool solution_has(const Solution *s, ParamId id)
 {
     return s->present[(unsigned)id >> 6] >> ((unsigned)id & 63) & 1;
