@@ -25,3 +25,17 @@ echo "-- measuring everything"
 export TUNER_SIM="arch=x86-64-v3;noise=0"
 interrupt_when run/sim.yaml all 'measured: [1-9][0-9]+' --global-parameters NumBenchmarks=3000
 "$BIN/tuner-logic" show all/3_LibraryLogic/*.yaml | grep -cE '^sizes +[1-5]'
+echo "-- packing: its first compiler interrupts the run"
+mkdir bin
+cat >bin/cc <<'END'
+#!/bin/sh
+[ ! -d packed/3_LibraryLogic ] || [ ! -f pid ] || { kill -INT "$(cat pid)" && rm pid; }
+PATH=${PATH#*:}
+exec cc "$@"
+END
+chmod +x bin/cc
+echo 'echo $$ >pid; exec "$@"' >start
+PATH=$PWD/bin:$PATH "$setsid" sh start "$BIN/tuner" "$DATA/run/sim.yaml" packed >said 2>&1; echo "exit $?"
+ls pid 2>/dev/null
+grep -oE 'interrupted: making a library|the library has what is known' said
+ls packed/4_LibraryClient/library/*.dat | wc -l

@@ -154,6 +154,14 @@ static Err step(Run *r, const char *name, Err (*run)(Run *))
     return store_step_add(&r->store, r->session, str_from(name), clock_ns() - start);
 }
 
+/* A step behind the measurements. The first interrupt does not end it, so that the library has what is known. */
+static Err step_kept(Run *r, const char *name, Err (*run)(Run *))
+{
+    Err e = step(r, name, run);
+    if (!run_stop(r, e ? e : run_check(), r->n_measured > 0)) return e;
+    return e ? step(r, name, run) : 0;
+}
+
 static bool sweeps_orders(const Run *r)
 {
     const Globals *g = &r->config->globals;
@@ -180,8 +188,8 @@ static Err run_benchmark(Run *r)
         if (!run_stop(r, e, r->n_measured > 0)) TRY(e);
         if (r->stopped) TRY(final_fill(r));
     }
-    if (r->config->globals.MaxLoss > 0 && !r->shard) TRY(step(r, "cover", step_cover));
-    return step(r, "export", step_export);
+    if (r->config->globals.MaxLoss > 0 && !r->shard) TRY(step_kept(r, "cover", step_cover));
+    return step_kept(r, "export", step_export);
 }
 
 /* Reports a missing logic folder before hours of measuring. */
@@ -231,8 +239,8 @@ static Err run_steps(Run *r)
                STR_ARG(c->globals.BenchmarkProblemsPath));
         return given_up_check(r);
     }
-    if (c->has_logic) TRY(step(r, "analyze", step_analyze));
-    if (c->has_client) TRY(step(r, "pack", step_pack));
+    if (c->has_logic) TRY(step_kept(r, "analyze", step_analyze));
+    if (c->has_client) TRY(step_kept(r, "pack", step_pack));
     if (c->has_problems) TRY(step(r, "peer", step_peer));
     Err e = step(r, "finish", step_finish);
     if (r->stopped) FAIL(ERR_FAILED, "interrupted");
