@@ -147,7 +147,7 @@ void host_tiles(HostText *t);
 /* Returns the name of the function of a register tile of mv vectors and nr columns. */
 const char *host_tile_name(HostText *t, bool masked, int mv, int nr);
 void host_args(HostText *t);
-/* Declares `m1`, `n1`, the first row and column of a tile of D, and `mt`, `nt`, its rows and columns inside. */
+/* Declares `m1`, `n1`, the first row and column of a tile of D, and `mt`, `nt`, its sides inside D. */
 void host_group_tile(HostText *t);
 /* Prints the functions of parts of the K of a tile, behind @group: parts.c. */
 void host_parts_text(HostText *t);
