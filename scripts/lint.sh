@@ -77,12 +77,13 @@ for f in $(echo "$files" | grep '^tuner/kernel/host/'); do
   grep -n '^ *".*\\n"' "$f" && say "$f: text of a kernel in a string: it is made of statements or stands in text/"
 done
 
-# Texts of NVIDIA kernels: where an element is, and who waits for whom, are statements (kernel/lower, kernel/nvptx).
-texts=$(git ls-files 'tuner/kernel/nvptx/text/*.cuh' 2>/dev/null)
-[ -n "$texts" ] || texts=$(find tuner/kernel/nvptx/text -name '*.cuh')
-strides='\b(ld[abcd]?|batch_[abcd]|stride_[abcd][0-9])\b'
-lists=$(grep -nE "$strides *\*|\* *(\([a-z0-9_]+\) *)?[a-z_.]*$strides" $texts /dev/null)
+# Texts of kernels: where an element is, and on NVIDIA who waits for whom, are statements (kernel/lower and a family's folder).
+texts=$(git ls-files 'tuner/kernel/*/text/*' 2>/dev/null)
+[ -n "$texts" ] || texts=$(find tuner/kernel/*/text -type f)
+strides='\b(ld[abcd]?|batch_?[abcd]|stride_[abcd][0-9])\b'
+lists=$(grep -nE "$strides *\*|\* *(\([a-z0-9_]+\) *)?[a-z_.>-]*$strides" $texts /dev/null | grep -v '\* (unsigned)sizeof')
 [ -z "$lists" ] || say "products with strides in texts, which views print: $lists"
+texts=$(echo "$texts" | grep '\.cuh$')
 waits='(bar_(init|wait|expect|arrive)|load_box|load_box_shared|store_box|store_commit|store_wait_read|cluster_sync|group_sync|wgmma_[a-z]+'
 waits="$waits|put_sums|get_sums|count_in|wait_count|change_flag|word_(begin|count|leave|reset|wait)|any_of_group|g_cpz?|g_commit|g_arrived)"
 lists=$(grep -nE "\b$waits *[(<]" $texts /dev/null | grep -vE '(FN|g_DEV) (void|u32|u64|bool)')

@@ -302,7 +302,8 @@ static bool copy_filter(const IndexSizes *x, int bytes, WindowCopy *out)
                                .elements = (uint32_t)(line * taps_x * taps_y * rows)};
     out->filter.blocks = (uint32_t)ceil_div(out->filter.elements, PACK_GROUP);
     for (int d = 0; d < WINDOW_SPATIAL; d++)
-        if (!out->filter.taps[d].block) out->filter.taps[d] = (PackTaps){.block = 1, .apart = 1};
+        if (!out->filter.taps[d].block)
+            out->filter.taps[d] = (PackTaps){.block = 1, .taps = (uint32_t)to->size[w->tap[d]]};
     *stride_at(to, t, w->channel) = channel, *stride_at(to, t, w->row) = row;
     *stride_at(to, t, w->tap[0]) = first, *stride_at(to, t, w->tap[1]) = taps_x * first;
     if (w->group >= 0) *stride_at(to, t, w->group) = to->size[w->row] * row;
@@ -332,31 +333,6 @@ bool window_copy(const LibSolution *s, const Contraction *p, WindowCopy *out)
 
 uint64_t window_copy_bytes(const WindowCopy *c) { return c->bytes[0] + c->bytes[1] + PACK_START_BYTES; }
 
-static void put_pixels(const PackPixels *x, Args *a)
-{
-    const uint64_t wide[] = {x->to, x->from, x->from_w, x->from_h, x->from_image, x->to_row, x->to_image};
-    const uint32_t rest[] = {
-        (uint32_t)x->left, (uint32_t)x->top, (uint32_t)x->width, (uint32_t)x->height, x->channels, x->fold,
-        x->step,           x->apart,         x->pieces,          x->pieces_of_pixel,  x->rows,     x->blocks};
-    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) put_u64(a, wide[i]);
-    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) put_u32(a, rest[i]);
-}
-
-static void put_filter(const PackFilter *x, Args *a)
-{
-    const uint64_t wide[] = {x->to,         x->from,       x->from_channel, x->from_x, x->from_y, x->from_row,
-                             x->from_group, x->to_channel, x->to_x,         x->to_y,   x->to_row};
-    const uint32_t rest[] = {x->line,   x->pixel, x->channels, x->taps_x,   x->taps_y, x->rows,
-                             x->merged, x->fold,  x->filter_y, x->elements, x->blocks, 0};
-    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) put_u64(a, wide[i]);
-    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) put_u32(a, rest[i]);
-    for (int d = 0; d < WINDOW_SPATIAL; d++) {
-        const PackTaps *t = &x->taps[d];
-        const uint32_t taps[] = {t->block, t->step, t->apart, t->mirrored, t->taps, 0};
-        for (size_t i = 0; i < sizeof taps / sizeof *taps; i++) put_u32(a, taps[i]);
-    }
-}
-
 /* Lets the launch read operand t from a copy. Returns the operand's address. */
 static uint64_t redirect(LaunchInputs *in, int t, DataType type, uint64_t to)
 {
@@ -379,8 +355,8 @@ Err window_copy_call(WindowCopy *c, const Helper *h, LaunchInputs *in, LaunchLis
     if (c->filter.merged) in->bias_batch *= c->filter.merged;
     if (!launch_reads_ab(h->p)) return ERR_OK;
     TRY(call_add(out, CALL_PACK, pack_window_name(type_bytes(type)), grid, PACK_GROUP, &a));
-    put_pixels(&c->pixels, &a);
-    put_filter(&c->filter, &a);
+    put_struct(&a, &c->pixels, sizeof c->pixels);
+    put_struct(&a, &c->filter, sizeof c->filter);
     out->call[out->n - 1].dependent = h->s->map.dependent_launch;
     return call_done(out, &a);
 }

@@ -47,23 +47,6 @@ uint64_t packed_address(const Helper *h, unsigned operand)
     return round_up(h->copies, PACK_START_BYTES) + (operand ? copy_bytes(h->p, h->s, 0) : 0);
 }
 
-static void put_operand(const PackArgs *x, Args *a)
-{
-    put_u64(a, x->to);
-    put_u64(a, x->from);
-    put_u64(a, x->ld);
-    put_u64(a, x->matrix);
-    put_u64(a, x->to_ld);
-    put_u64(a, x->to_matrix);
-    put_u64(a, x->line_bytes);
-    put_u32(a, x->lines);
-    put_u32(a, x->transposes);
-    put_u32(a, x->tiles);
-    put_u32(a, x->per_matrix);
-    put_u32(a, x->groups);
-    put_u32(a, 0);
-}
-
 /* The groups may be more than 32 bits count; the caller gets all of them. */
 static PackArgs pack_args(const Helper *h, unsigned operand, uint64_t *groups)
 {
@@ -104,7 +87,7 @@ Err pack_call(const Helper *h, LaunchList *out)
         FAIL(ERR_INPUT, "kernel %s: operands of %d bytes are not copied", h->s->name,
              type_bytes(tensor_type(h->p, 0)));
     TRY(call_add(out, CALL_PACK, name, grid, PACK_WORK_GROUP, &a));
-    for (int i = 0; i < 2; i++) put_operand(&operand[i], &a);
+    put_struct(&a, operand, sizeof operand);
     out->call[out->n - 1].dependent = h->s->map.dependent_launch;
     return call_done(out, &a);
 }

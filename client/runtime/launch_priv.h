@@ -35,6 +35,13 @@ static inline void put_u64(Args *a, uint64_t v)
     memcpy(a->at + a->n, &v, 8);
     a->n += 8;
 }
+/* A structure without padding, of 64-bit fields and others behind them. */
+static inline void put_struct(Args *a, const void *x, uint32_t bytes)
+{
+    put_align(a, 8);
+    memcpy(a->at + a->n, x, bytes);
+    a->n += bytes;
+}
 static inline void put_ptr(Args *a, const void *p) { put_u64(a, (uint64_t)(uintptr_t)p); }
 static inline void put_size(Args *a, int64_t v)
 {

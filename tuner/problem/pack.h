@@ -41,51 +41,33 @@ enum {
     PACK_TILE_BYTES = 256
 };
 
-/* One operand, in bytes but for lines and groups. An operand that is not copied has 0 groups. */
+/* The arguments, whose fields problem/pack.def has. They have no padding: the kernel gets their bytes. */
+#define PACK_FIELD_TO uint64_t
+#define PACK_FIELD_FROM uint64_t
+#define PACK_FIELD_U64 uint64_t
+#define PACK_FIELD_U32 uint32_t
+#define PACK_FIELD_I32 int32_t
 typedef struct {
-    uint64_t to, from;          /* addresses */
-    uint64_t ld, matrix;        /* of the operand, from one line, one matrix to the next */
-    uint64_t to_ld, to_matrix;  /* of the copy */
-    uint64_t line_bytes;        /* of the operand */
-    uint32_t lines, transposes; /* transposes: lines of the copy lie across those of the operand */
-    uint32_t tiles, per_matrix; /* workgroups along a line; of a matrix */
-    uint32_t groups, unused;    /* of all matrices */
+#define OPERAND(kind, field) PACK_FIELD_##kind field;
+#include "problem/pack.def"
 } PackArgs;
 
 enum { PACK_PIECE_BYTES = 8, PACK_GROUP = 256 }; /* of windows: bytes and threads of a work-group */
 
-/* Pixels as lines. Numbers of elements, but for addresses. A work-group makes a row of pixels. */
 typedef struct {
-    uint64_t to, from;                   /* addresses */
-    uint64_t from_w, from_h, from_image; /* from a pixel, a row, an image to the next */
-    uint64_t to_row, to_image;           /* the same of the copy */
-    int32_t left, top, width, height;    /* zero pads in front; pixels of the tensor */
-    uint32_t channels, fold, step,
-        apart;                        /* row r * step + i * apart of the padded tensor is the i-th of row r */
-    uint32_t pieces, pieces_of_pixel; /* of PACK_PIECE_BYTES, of a row of the copy */
-    uint32_t rows, blocks;            /* of an image; of all images */
+#define PIXELS(kind, field) PACK_FIELD_##kind field;
+#include "problem/pack.def"
 } PackPixels;
 
-/* Taps of blocks of outputs along a spatial dimension, of others a block of 1. Tap u of the copy is tap
- * (u - i * step) / apart of the filter for output i of the block; mirrored: i counts from the last one down.
- */
 typedef struct {
-    uint32_t block, step, apart, mirrored;
-    uint32_t taps, unused; /* of the filter */
+#define TAPS(kind, field) PACK_FIELD_##kind field;
+#include "problem/pack.def"
 } PackTaps;
 
-/* A filter as lines, blocks or as it was. A thread makes an element, neighbours along its channels */
 typedef struct {
-    uint64_t to, from;
-    uint64_t from_channel, from_x, from_y, from_row, from_group;
-    uint64_t to_channel, to_x, to_y, to_row;
-    uint32_t line, pixel, channels; /* channels of the copy; of its pixels; of the filter */
-    uint32_t taps_x, taps_y;        /* of the copy */
-    uint32_t rows, merged;          /* of a group; groups that become one, 0: no blocks */
-    uint32_t fold, filter_y;        /* of lines, else 1; taps of the filter along H */
-    uint32_t elements;              /* of the copy */
-    uint32_t blocks, unused;
-    PackTaps taps[2]; /* along W, H */
+#define FILTER(kind, field) PACK_FIELD_##kind field;
+#include "problem/pack.def"
+    PackTaps taps[2];
 } PackFilter;
 
 /* Whether the copy of an operand with elements of that size has K contiguous although the operand has not. */

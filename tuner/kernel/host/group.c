@@ -346,6 +346,15 @@ static void operands(HostText *t)
     }
 }
 
+void host_group_tile(HostText *t)
+{
+    Stmts *s = &t->s;
+    stmt_let(s, "m1", expr_mul_i(&s->pool, host_int(t, "wg0"), t->p->mt0));
+    stmt_let(s, "n1", expr_mul_i(&s->pool, host_int(t, "wg1"), t->p->mt1));
+    stmt_let(s, "mt", rest(t, "g->m", "m1", t->p->mt0));
+    stmt_let(s, "nt", rest(t, "g->n", "n1", t->p->mt1));
+}
+
 void host_group_function(HostText *t)
 {
     const HostPlan *p = t->p;
@@ -363,10 +372,7 @@ void host_group_function(HostText *t)
                                             {"uint32_t", "count"}, {"@TC *", "la"}, {"@TC *", "lb"},
                                             {"@TC *", "sums"})};
     stmt_function(s, p->joins ? of_chunks : of_part);
-    stmt_let(s, "m1", expr_mul_i(&s->pool, host_int(t, "wg0"), p->mt0));
-    stmt_let(s, "n1", expr_mul_i(&s->pool, host_int(t, "wg1"), p->mt1));
-    stmt_let(s, "mt", rest(t, "g->m", "m1", p->mt0));
-    stmt_let(s, "nt", rest(t, "g->n", "n1", p->mt1));
+    host_group_tile(t);
     if (t->indices) host_dims_open(t);
     operands(t);
     if (!p->joins) {

@@ -147,6 +147,10 @@ void host_tiles(HostText *t);
 /* Returns the name of the function of a register tile of mv vectors and nr columns. */
 const char *host_tile_name(HostText *t, bool masked, int mv, int nr);
 void host_args(HostText *t);
+/* Declares `m1`, `n1`, the first row and column of a tile of D, and `mt`, `nt`, its sides inside D. */
+void host_group_tile(HostText *t);
+/* Prints the functions of parts of the K of a tile, behind @group: parts.c. */
+void host_parts_text(HostText *t);
 /* Prints the function of one work-group: tile (wg0, wg1) of D, one part of K. */
 void host_group_function(HostText *t);
 void host_groups(HostText *t, Str symbol);

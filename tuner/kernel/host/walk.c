@@ -2,7 +2,7 @@
  * kernel.h for the ABI. */
 #include "kernel/host/text.h"
 
-/* A part of a tile, by text/parts.h. */
+/* A part of a tile, by parts.c. */
 static void part_call(HostText *t, const WalkSlots *slots, const Expr *next_slot)
 {
     Stmts *s = &t->s;
@@ -11,7 +11,7 @@ static void part_call(HostText *t, const WalkSlots *slots, const Expr *next_slot
     stmt_let(s, "parts", slots->parts);
     const Value *sums = value_cast(s, "@TC *", value_reg(s, "slots")),
                 *flags = value_cast(s, "uint32_t *", value_reg(s, "flags"));
-    stmt_define(s, "@Parts", "q",
+    stmt_define(s, "struct @Parts", "q",
                 value_list(s, sums, flags, value_reg(s, "part"), value_reg(s, "parts"), value_reg(s, "slot"),
                            value_reg(s, "next_slot")));
     stmt_call(s, "@group_part", value_reg(s, "g"), value_reg(s, "x"), value_reg(s, "y"), value_reg(s, "z"),
@@ -210,19 +210,6 @@ static void split_args(HostText *t)
         stmt_set(s, value_named(s, "g->ab[%d]", i), value_int(s, i == one));
 }
 
-/* The text of parts of tiles, behind @group. */
-static void parts_text(HostText *t)
-{
-    Stmts *s = &t->s;
-    if (!t->p->joins) return;
-    stmt_constant(s, "int", "@MT0", t->p->mt0);
-    stmt_constant(s, "int", "@MT1", t->p->mt1);
-    stmt_constant(s, "int", "@SLOT_STEP", t->program->walk.stream_k ? HOST_STREAM_SLOTS : 1);
-    stmt_constant(s, "int", "@FLAGS", WALK_SLOT_FLAGS);
-    stmt_file(s, fused_any(&t->p->fused) ? "host/part_fused.h" : "host/part_plain.h");
-    stmt_file(s, "host/parts.h");
-}
-
 /* Ends the exported function. Stores past the caches are ordered before those by which the thread says that
  * it is done. */
 static void close_kernel(HostText *t)
@@ -238,7 +225,7 @@ void host_groups(HostText *t, Str symbol)
     HostLocal l = host_plan_local(t->p);
     host_keep_text(t);
     host_group_function(t);
-    parts_text(t);
+    host_parts_text(t);
     host_open_kernel(t, symbol, (l.a + l.b + l.sums + l.runs) * t->p->compute.bytes);
     host_args(t);
     split_args(t);

@@ -26,7 +26,7 @@ typedef struct {
 /* One part: what its accesses have given, and what it has done. */
 typedef struct {
     int16_t result[HISTORY];
-    uint8_t told[HISTORY]; /* parts that had counted in then, a bit each */
+    uint8_t counted_then[HISTORY]; /* parts that had counted in then, a bit each */
     int n;
     bool ended;
     Atomic next;
@@ -83,8 +83,8 @@ static Thing made(Adding *a, Atomic x)
         if (!a->trace.e) a->trace.e = ERR_FAILED;
         return nothing;
     }
-    a->observed |= p->told[a->at];
-    if (x.kind == ACCESS_WAIT && p->result[a->at]) a->acquired |= p->told[a->at];
+    a->observed |= p->counted_then[a->at];
+    if (x.kind == ACCESS_WAIT && p->result[a->at]) a->acquired |= p->counted_then[a->at];
     return thing_number(p->result[a->at++]);
 }
 
@@ -147,7 +147,7 @@ static void make(Adding *a, int k)
         REFUSE(&a->trace, "parts of a tile wait for one another for ever");
         return;
     }
-    p->told[p->n] = a->flags.counted;
+    p->counted_then[p->n] = a->flags.counted;
     p->result[p->n++] = (int16_t)result;
 }
 
@@ -410,7 +410,7 @@ static bool is_new(Adding *a)
         for (int i = 0; i < a->part[k].n; i++) {
             key[n++] = (char)(a->part[k].result[i] & 255);
             key[n++] = (char)(a->part[k].result[i] >> 8);
-            key[n++] = (char)a->part[k].told[i];
+            key[n++] = (char)a->part[k].counted_then[i];
         }
     }
     if (!map_put(&a->seen, (Str){key, n}, &added)) REFUSE(&a->trace, "out of memory for the orders of parts");

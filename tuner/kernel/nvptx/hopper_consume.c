@@ -52,19 +52,19 @@ static Err count_arrivals(const GpuPlan *p, Stmts *s, const Produced *produced, 
     const int all = hopper_sharing(p) * hopper_members(p);
     int n[CLUSTER_MAX] = {0};
     for (int rank = 0; rank < all; rank++) {
-        uint32_t told = 0, copy = 0;
+        uint32_t reached = 0, copy = 0;
         for (int thread = 0; thread < WGMMA_LANES; thread++) {
             const int64_t value[] = {[THREAD] = thread, [RANK] = rank};
             int64_t arrives, to;
             if (!expr_eval(r.arrives, value, &arrives) || !arrives) continue;
             if (!expr_eval(r.to, value, &to) || to < 0 || to >= all)
                 FAIL(ERR_FAILED, "thread %d of work-group %d arrives outside of its cluster", thread, rank);
-            n[to]++, told |= UINT32_C(1) << to;
+            n[to]++, reached |= UINT32_C(1) << to;
         }
         for (int from = 0; from < all; from++) copy |= (produced->reaches[from] >> rank & 1) << from;
-        if (told != copy)
+        if (reached != copy)
             FAIL(ERR_FAILED, "work-group %d tells others (0x%x) that a stage is empty than copy to it (0x%x)",
-                 rank, told, copy);
+                 rank, reached, copy);
     }
     for (int rank = 0; rank < all; rank++)
         if (n[rank] != n[0])

@@ -1,13 +1,26 @@
 /* Prints the helper kernels that copy operands into the workspace: their statements (pack_text.c; of windows
- * the text nvptx/pack_window.cuh) and the kernel function. They may be dependent launches. */
+ * pack_window.c) and the kernel function. They may be dependent launches. */
 #include "kernel/nvptx/pack.h"
 
 #include "kernel/gpu/gpu.h"
 #include "kernel/kernel.h"
 #include "problem/pack.h"
 
-_Static_assert(PACK_PIECE_BYTES == 8, "pack_window.cuh has pieces of this size");
 _Static_assert((int)PACK_GROUP == (int)KERNEL_HELPER_GROUP, "the launch has blocks of the kernel's threads");
+
+void nvptx_pack_types(Stmts *s)
+{
+    stmt_typedef(s, "unsigned", "u32", NULL);
+    stmt_typedef(s, "unsigned long long", "u64", NULL);
+    stmt_typedef(s, "unsigned char", "u8", NULL);
+}
+
+void nvptx_pack_struct(Stmts *s, const char *name, const StmtParam *field, int n)
+{
+    stmt_struct(s, name, 0);
+    for (int i = 0; i < n; i++) stmt_var(s, field[i].type, field[i].name, NULL);
+    stmt_end(s);
+}
 
 Err nvptx_pack(const ProblemType *pt, const Target *t, Str symbol, Buf *out)
 {
@@ -24,10 +37,9 @@ Err nvptx_pack(const ProblemType *pt, const Target *t, Str symbol, Buf *out)
     p.dialect->prelude(&p, &body);
     stmt_file(&s, p.dialect->dependent);
     Err e = ERR_OK;
-    if (window) {
-        stmt_constant(&s, "int", "T_BYTES", bytes);
-        stmt_file(&s, "nvptx/pack_window.cuh");
-    } else
+    if (window)
+        nvptx_pack_window_text(&s, bytes);
+    else
         e = nvptx_pack_text(&s, bytes);
     gpu_put(&p, &s, &body);
     /* An occupancy of 6 work-groups per multiprocessor was the fastest on an H200 for 1,000 to 8,000 lines.

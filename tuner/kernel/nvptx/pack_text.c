@@ -50,17 +50,10 @@ static Access word_at(const Value *at) { return access_at(SPACE_GLOBAL, "u32", W
 /* ---- types ---- */
 
 static const StmtParam operand[] = {
-    {"u8 *", "to"},        {"const u8 *", "from"}, {"u64", "ld"},    {"u64", "matrix"},     {"u64", "to_ld"},
-    {"u64", "to_matrix"},  {"u64", "line_bytes"},  {"u32", "lines"}, {"u32", "transposes"}, {"u32", "tiles"},
-    {"u32", "per_matrix"}, {"u32", "groups"},      {"u32", "unused"}};
+#define OPERAND(kind, field) {PACK_TYPE_##kind("u8"), #field},
+#include "problem/pack.def"
+};
 enum { FIELDS = sizeof operand / sizeof *operand, CHOSEN = FIELDS - 2 };
-
-static void fields(Stmts *s, const char *name, const StmtParam *field, int n)
-{
-    stmt_struct(s, name, 0);
-    for (int i = 0; i < n; i++) stmt_var(s, field[i].type, field[i].name, NULL);
-    stmt_end(s);
-}
 
 /* Prints Operand, which is PackArgs; Tile: its first byte in the operand, the matrix of the copy, the
  * number of its first line, its offset in its lines in bytes, its lines inside the matrix, and the bytes
@@ -70,11 +63,9 @@ static void types(const Pack *k)
     static const StmtParam tile[] = {{"const u8 *", "from"}, {"u8 *", "to"},   {"u32", "line"},
                                      {"u64", "at"},          {"int", "lines"}, {"int", "bytes"}};
     Stmts *s = k->s;
-    stmt_typedef(s, "unsigned", "u32", NULL);
-    stmt_typedef(s, "unsigned long long", "u64", NULL);
-    stmt_typedef(s, "unsigned char", "u8", NULL);
-    fields(s, "Operand", operand, FIELDS);
-    fields(s, "Tile", tile, sizeof tile / sizeof *tile);
+    nvptx_pack_types(s);
+    nvptx_pack_struct(s, "Operand", operand, FIELDS);
+    nvptx_pack_struct(s, "Tile", tile, sizeof tile / sizeof *tile);
     stmt_struct(s, "Vector", VECTOR * WORD);
     stmt_array(s, "u32", "v", DIMS(VECTOR));
     stmt_end(s);

@@ -1,4 +1,4 @@
-/* Flags in global memory, by which the work-groups of a tile synchronise (gpu/text/parts.h). count_in adds n
+/* Flags in global memory, by which the work-groups of a tile synchronise (gpu/parts.c). count_in adds n
    and returns the previous value. */
 g_DEV unsigned g_count_in(unsigned *flag, unsigned n) { return atomicAdd(flag, n); }
 g_DEV unsigned g_flag(const unsigned *flag) { return *(const volatile unsigned *)flag; }

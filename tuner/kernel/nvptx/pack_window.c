@@ -1,0 +1,244 @@
+/* The statements of the kernel that copies the operands of windows into the workspace: pixels of few channels
+ * as lines, filters as lines or blocks (problem/pack.h). Elements are copied as they are, whatever their
+ * type.
+ */
+#include "kernel/lower/build.h"
+#include "kernel/nvptx/pack.h"
+#include "problem/pack.h"
+
+enum { PACK_SLOT = 0 }; /* of all variables, which are told apart by name */
+
+typedef struct {
+    Stmts *s;
+    ExprPool *p;
+    int bytes; /* of an element */
+} Copy;
+
+static const Value *of(const Copy *k, const Expr *e) { return value_expr(k->s, e); }
+/* Variables of the text: numbers that are not negative; divisors; strides. The launch refuses copies of more
+ * than INT32_MAX elements, and those whose positions do not fit 32 bits. */
+static const Expr *count(const Copy *k, const char *name)
+{
+    return expr_var(k->p, name, PACK_SLOT, 0, INT32_MAX);
+}
+static const Expr *divisor(const Copy *k, const char *name)
+{
+    return expr_var(k->p, name, PACK_SLOT, 1, INT32_MAX);
+}
+static const Expr *stride(const Copy *k, const char *name)
+{
+    return expr_var(k->p, name, PACK_SLOT, 0, INT64_MAX);
+}
+static const Expr *add(const Copy *k, const Expr *x, const Expr *y) { return expr_add(k->p, x, y); }
+static const Expr *div_by(const Copy *k, const Expr *x, const Expr *y) { return expr_div(k->p, x, y); }
+static const Expr *mod_by(const Copy *k, const Expr *x, const Expr *y) { return expr_mod(k->p, x, y); }
+static const Expr *less(const Copy *k, const Expr *x, const Expr *y) { return expr_op(k->p, EXPR_LT, x, y); }
+static const Expr *and_also(const Copy *k, const Expr *x, const Expr *y)
+{
+    return expr_op(k->p, EXPR_BOTH, x, y);
+}
+/* A product that the launch has found to fit 32 bits. */
+static const Expr *small_product(const Copy *k, const Expr *x, const Expr *y)
+{
+    return expr_within(k->p, expr_mul(k->p, x, y), 0, INT32_MAX);
+}
+/* The place of a number of steps along one dimension of a tensor. */
+static const Expr *steps(const Copy *k, const Expr *n, const char *name)
+{
+    return expr_mul(k->p, n, stride(k, name));
+}
+static const Expr *is_inside(const Copy *k, const Expr *i, const char *size)
+{
+    return and_also(k, expr_op(k->p, EXPR_LE, expr_const(k->p, 0), i), less(k, i, count(k, size)));
+}
+static Access element(const Copy *k, const char *base, const Expr *at)
+{
+    return access_element(SPACE_GLOBAL, "Element", k->bytes, reg(k, base), at);
+}
+
+/* ---- types ---- */
+
+static void types(const Copy *k)
+{
+    static const StmtParam pixels[] = {
+#define PIXELS(kind, field) {PACK_TYPE_##kind("Element"), #field},
+#include "problem/pack.def"
+    };
+    static const StmtParam taps[] = {
+#define TAPS(kind, field) {PACK_TYPE_##kind("Element"), #field},
+#include "problem/pack.def"
+    };
+    static const StmtParam filter[] = {
+#define FILTER(kind, field) {PACK_TYPE_##kind("Element"), #field},
+#include "problem/pack.def"
+        {"Taps", "w"}, {"Taps", "h"}};
+    Stmts *s = k->s;
+    nvptx_pack_types(s);
+    stmt_typedef(s, k->bytes == 1 ? "u8" : k->bytes == 2 ? "unsigned short" : "u32", "Element", NULL);
+    nvptx_pack_struct(s, "Pixels", pixels, (int)(sizeof pixels / sizeof *pixels));
+    nvptx_pack_struct(s, "Taps", taps, (int)(sizeof taps / sizeof *taps));
+    nvptx_pack_struct(s, "Filter", filter, (int)(sizeof filter / sizeof *filter));
+    stmt_struct(s, "Piece", PACK_PIECE_BYTES);
+    stmt_array(s, "Element", "v", DIMS(PACK_PIECE_BYTES / k->bytes));
+    stmt_end(s);
+}
+
+/* ---- pixels ---- */
+
+/* Sets the elements of a piece, whose first one is channel c of row r of a pixel of the copy, in column w of
+ * the tensor, in front of which there are zeros where w is negative. */
+static void piece_of_pixel(const Copy *k, const Expr *row, const Expr *w)
+{
+    Stmts *s = k->s;
+    const Expr *e = stmt_unrolled(s, "e", PACK_SLOT, PACK_PIECE_BYTES / k->bytes);
+    const Expr *r = count(k, "r"), *c = count(k, "c");
+    const Expr *padded =
+        add(k, small_product(k, row, count(k, "o.step")), small_product(k, r, count(k, "o.apart")));
+    padded = expr_within(k->p, padded, 0, INT32_MAX);
+    const Expr *h = stmt_let(s, "h", expr_sub(k->p, padded, count(k, "o.top")));
+    const Expr *inside = and_also(k, less(k, r, count(k, "o.fold")), is_inside(k, w, "o.width"));
+    const Expr *at = add(k, add(k, steps(k, h, "o.from_h"), steps(k, w, "o.from_w")), c);
+    Access from = element(k, "from", at);
+    from.guard = and_also(k, inside, is_inside(k, h, "o.height"));
+    stmt_set(s, value_at(s, reg(k, "piece.v"), e), value_load(s, from));
+    stmt_update(s, VALUE_ADD, of(k, c), number(k, 1));
+    stmt_if(s, op(k, VALUE_EQ, of(k, c), of(k, count(k, "o.channels"))));
+    stmt_set(s, of(k, c), number(k, 0));
+    stmt_update(s, VALUE_ADD, of(k, r), number(k, 1));
+    stmt_end(s);
+    stmt_end(s);
+}
+
+/* Prints pack_pixels(), which makes a row of pixels, each of the channels of `fold` rows of the tensor and
+ * then zeros. */
+static void pack_pixels(const Copy *k)
+{
+    Stmts *s = k->s;
+    stmt_function(s,
+                  (Function){.name = "pack_pixels", STMT_PARAMS({"const Pixels &", "o"}, {"u32", "block"})});
+    const Expr *block = count(k, "block"), *rows = divisor(k, "o.rows"),
+               *of_pixel = divisor(k, "o.pieces_of_pixel");
+    const Expr *image = stmt_let(s, "image", div_by(k, block, rows));
+    const Expr *row = stmt_let(s, "row", mod_by(k, block, rows));
+    stmt_define(s, "const Element *const", "from",
+                sum(k, reg(k, "o.from"), of(k, steps(k, image, "o.from_image"))));
+    const Expr *first = add(k, steps(k, image, "o.to_image"), steps(k, row, "o.to_row"));
+    stmt_define(s, "Piece *const", "to", value_cast(s, "Piece *", sum(k, reg(k, "o.to"), of(k, first))));
+    const Expr *i = stmt_loop(s, (Loop){.var = "i",
+                                        .start = expr_var(k->p, "threadIdx.x", PACK_SLOT, 0, PACK_GROUP - 1),
+                                        .limit = count(k, "o.pieces"),
+                                        .step = PACK_GROUP});
+    const Expr *w = stmt_let(s, "w", expr_sub(k->p, div_by(k, i, of_pixel), count(k, "o.left")));
+    const Expr *channel = expr_mul_i(k->p, mod_by(k, i, of_pixel), PACK_PIECE_BYTES / k->bytes);
+    channel = stmt_let(s, "channel", expr_within(k->p, channel, 0, INT32_MAX));
+    const Expr *channels = divisor(k, "o.channels");
+    stmt_var(s, "u32", "r", of(k, div_by(k, channel, channels)));
+    stmt_var(s, "u32", "c", of(k, mod_by(k, channel, channels)));
+    stmt_var(s, "Piece", "piece", NULL);
+    piece_of_pixel(k, row, w);
+    stmt_store(s, access_element(SPACE_GLOBAL, "Piece", PACK_PIECE_BYTES, reg(k, "to"), i), reg(k, "piece"));
+    stmt_end(s);
+    stmt_end(s);
+}
+
+/* ---- filters ---- */
+
+/* Prints find_tap(), the filter's tap that is tap u of the copy for an output of a block; a number of
+ * o.taps or more: it is none. */
+static void find_tap(const Copy *k)
+{
+    Stmts *s = k->s;
+    stmt_function(s, (Function){.result = "u32",
+                                .name = "find_tap",
+                                STMT_PARAMS({"const Taps &", "o"}, {"u32", "output"}, {"u32", "u"})});
+    const Expr *block = divisor(k, "o.block"), *output = count(k, "output"), *u = count(k, "u");
+    stmt_if_expr(s, expr_op(k->p, EXPR_EQ, block, expr_const(k->p, 1)));
+    stmt_return(s, of(k, u));
+    stmt_end(s);
+    const Expr *last = expr_within(k->p, expr_sub(k->p, expr_add_i(k->p, block, -1), output), 0, INT32_MAX);
+    const Expr *nth = expr_select(k->p, count(k, "o.mirrored"), last, output);
+    const Expr *from = stmt_let(s, "from", small_product(k, nth, count(k, "o.step")));
+    const Expr *apart = divisor(k, "o.apart"),
+               *behind = expr_within(k->p, expr_sub(k->p, u, from), 0, INT32_MAX);
+    stmt_if(s, op(k, VALUE_EITHER, of(k, less(k, u, from)), of(k, mod_by(k, behind, apart))));
+    stmt_return(s, reg(k, "o.taps"));
+    stmt_end(s);
+    stmt_return(s, of(k, div_by(k, behind, apart)));
+    stmt_end(s);
+}
+
+/* Declares the filter's tap along a dimension. */
+static const Expr *tap_of(const Copy *k, const char *name, const char *taps, const Expr *output,
+                          const Expr *u)
+{
+    stmt_define(k->s, "u32", name, value_call(k->s, "find_tap", reg(k, taps), of(k, output), of(k, u)));
+    return count(k, name);
+}
+
+/* Prints pack_filter(), which makes an element of the filter. Its slot is the number of its row among those
+ * that share a pixel, or of its group among those that became one. */
+static void pack_filter(const Copy *k)
+{
+    Stmts *s = k->s;
+    stmt_function(s, (Function){.name = "pack_filter", STMT_PARAMS({"const Filter &", "o"}, {"u32", "i"})});
+    const Expr *i = count(k, "i"), *line = divisor(k, "o.line"), *pixel = divisor(k, "o.pixel");
+    const Expr *taps_x = divisor(k, "o.taps_x"), *taps = expr_mul(k->p, taps_x, divisor(k, "o.taps_y"));
+    const Expr *rows = divisor(k, "o.rows"), *channels = divisor(k, "o.channels");
+    const Expr *block_w = divisor(k, "o.w.block"),
+               *outputs = expr_mul(k->p, block_w, divisor(k, "o.h.block"));
+    taps = expr_within(k->p, taps, 1, INT32_MAX), outputs = expr_within(k->p, outputs, 1, INT32_MAX);
+    stmt_if_expr(s, less(k, i, count(k, "o.elements")));
+    const Expr *channel = stmt_let(s, "channel", mod_by(k, i, line)), *behind = div_by(k, i, line);
+    const Expr *tap = stmt_let(s, "tap", mod_by(k, behind, taps));
+    const Expr *row = stmt_let(s, "row", div_by(k, behind, taps));
+    const Expr *output = stmt_let(s, "output", mod_by(k, div_by(k, row, rows), outputs));
+    const Expr *group = stmt_let(s, "group", div_by(k, div_by(k, row, rows), outputs));
+    const Expr *copy_x = mod_by(k, tap, taps_x), *copy_y = div_by(k, tap, taps_x);
+    const Expr *tap_x = tap_of(k, "tap_x", "o.w", mod_by(k, output, block_w), copy_x);
+    const Expr *tap_y = tap_of(k, "tap_y", "o.h", div_by(k, output, block_w), copy_y);
+    const Expr *in_pixel = stmt_let(s, "in_pixel", mod_by(k, channel, pixel));
+    const Expr *slot = stmt_let(s, "slot", div_by(k, in_pixel, channels));
+    const Expr *merged = divisor(k, "o.merged"), *fold = count(k, "o.fold");
+    /* 0: no blocks */
+    const Expr *is_merged = expr_op(k->p, EXPR_LT, expr_const(k->p, 0), count(k, "o.merged"));
+    const Expr *x = stmt_let(s, "x", add(k, tap_x, div_by(k, channel, pixel)));
+    const Expr *of_lines = add(k, small_product(k, tap_y, fold), slot);
+    const Expr *y = stmt_let(s, "y", expr_select(k->p, is_merged, tap_y, of_lines));
+    const Expr *of_block = expr_op(k->p, EXPR_EQ, slot, mod_by(k, group, merged));
+    const Expr *of_line = and_also(k, less(k, slot, fold), less(k, y, count(k, "o.filter_y")));
+    const Expr *there = expr_select(k->p, is_merged, of_block, of_line);
+    const Expr *has_tap =
+        and_also(k, less(k, tap_x, count(k, "o.w.taps")), less(k, tap_y, count(k, "o.h.taps")));
+    const Expr *from = add(k, steps(k, group, "o.from_group"), steps(k, mod_by(k, row, rows), "o.from_row"));
+    from = add(k, add(k, from, steps(k, x, "o.from_x")), steps(k, y, "o.from_y"));
+    const Expr *to = add(k, steps(k, row, "o.to_row"), steps(k, copy_y, "o.to_y"));
+    to = add(k, add(k, to, steps(k, copy_x, "o.to_x")), steps(k, channel, "o.to_channel"));
+    Access old =
+        element(k, "o.from", add(k, from, steps(k, mod_by(k, in_pixel, channels), "o.from_channel")));
+    old.guard = and_also(k, has_tap, there);
+    stmt_store(s, element(k, "o.to", to), value_load(s, old));
+    stmt_end(s);
+    stmt_end(s);
+}
+
+void nvptx_pack_window_text(Stmts *s, int bytes)
+{
+    const Copy k = {.s = s, .p = &s->pool, .bytes = bytes};
+    types(&k);
+    pack_pixels(&k);
+    find_tap(&k);
+    pack_filter(&k);
+    stmt_function(s, (Function){.name = "pack",
+                                STMT_PARAMS({"const Pixels &", "pixels"}, {"const Filter &", "filter"})});
+    const Expr *block = count(&k, "blockIdx.x"), *blocks = count(&k, "pixels.blocks");
+    stmt_do(s, value_call_0(s, "wait_for_previous"));
+    stmt_if_expr(s, less(&k, block, blocks));
+    stmt_call(s, "pack_pixels", reg(&k, "pixels"), of(&k, block));
+    stmt_else(s);
+    const Expr *of_filter = expr_within(k.p, expr_sub(k.p, block, blocks), 0, INT32_MAX / PACK_GROUP);
+    const Expr *thread = expr_var(k.p, "threadIdx.x", PACK_SLOT, 0, PACK_GROUP - 1);
+    stmt_call(s, "pack_filter", reg(&k, "filter"),
+              of(&k, add(&k, expr_mul_i(k.p, of_filter, PACK_GROUP), thread)));
+    stmt_end(s);
+    stmt_end(s);
+}
