@@ -158,7 +158,9 @@ static bool fits(const LibSolution *s, const Contraction *p)
     const IndexSizes *x = p->dims;
     Window w;
     WindowShape shape[WINDOW_SPATIAL];
-    if (!window_roles(s, p, &w) || (p->unaligned & 15)) return false;
+    /* bit t: tensor t; single stores of D, and loads of C, may have any address */
+    const unsigned mapped = (1u << s->map.n_tensor_maps) - 1;
+    if (!window_roles(s, p, &w) || (p->unaligned & mapped)) return false;
     const unsigned pixels = (unsigned)w.pixels;
     if (window_shape(x, &w, shape)) {
         err_clear();
