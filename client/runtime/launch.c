@@ -384,11 +384,13 @@ void put_fused(const Helper *h, Args *a)
         put_scalar(a, h->p, (const char *)h->in->activation + i * bytes);
 }
 
-/* with_k: the last size too. */
+/* with_k: the last size too. Kernels of windows find by their sizes a chunk behind all that the copy engine
+ * reads, where alpha is 0, so that they get the sizes of the tensors even then. */
 static void put_sizes(const Main *m, bool with_k)
 {
     if (m->p->dims) {
-        put_dim_sizes(m->args, m->p->dims, m->p->dims->indices.n - !with_k, m->p->k);
+        const int64_t k = m->s->map.n_tensor_maps && is_window(m->p) ? 1 : m->p->k;
+        put_dim_sizes(m->args, m->p->dims, m->p->dims->indices.n - !with_k, k);
         return;
     }
     put_size(m->args, m->p->m);

@@ -33,9 +33,11 @@ static Lines lines_of(const IndexSizes *x, const Window *w, const WindowShape s[
 {
     const int64_t outs_w = x->size[w->out[0]], outs_h = x->size[w->out[1]];
     const int64_t taps_w = x->size[w->tap[0]], taps_h = x->size[w->tap[1]];
-    /* the pixels of an output and the next begin at multiples of RUN_BYTES, those of a piece of the copy */
+    /* the pixels of an output and the next begin at multiples of RUN_BYTES, those of a piece of the copy; per
+     * tap, whose zero pads count single pixels, all pixels do */
     const int64_t run = RUN_BYTES / bytes, piece = PACK_PIECE_BYTES / bytes;
-    const int64_t by_step = run / int_gcd(run, s[0].step), unit = by_step > piece ? by_step : piece;
+    const int64_t by_step = w->per_tap ? run : run / int_gcd(run, s[0].step),
+                  unit = by_step > piece ? by_step : piece;
     Lines l = {.fold = fold, .taps = int_ceil_div(taps_h, fold)};
     l.pixel = up(fold * x->size[w->channel], unit);
     l.line = taps_w * l.pixel;
@@ -47,8 +49,18 @@ static Lines lines_of(const IndexSizes *x, const Window *w, const WindowShape s[
     return l;
 }
 
-/* The rows of a pixel for which the copy, which is written to memory and read, and the chunks of K, which
- * come from the L2 cache, take the least time. On an H200 wgmma kernels got 11.4 TB/s from the cache
+/* Elements that a position of the pixels has in all stages: chunks of K, or per tap tiles of both operands.
+ */
+static double staged(const LibSolution *s, const IndexSizes *x, const Window *w, const Lines *l)
+{
+    const int32_t *tile = s->map.macro_tile;
+    if (!w->per_tap) return (double)(l->taps * up(l->line, s->map.depth_u));
+    return (double)l->taps * (double)int_ceil_div(l->line, tile[0]) *
+           (double)int_ceil_div(x->size[w->row], tile[1]) * (double)(tile[0] + tile[1]);
+}
+
+/* The rows of a pixel for which the copy, which is written to memory and read, and the stages, which come
+ * from the L2 cache, take the least time. On an H200 wgmma kernels got 11.4 TB/s from the cache
  * (test/bench/results/h200/conv_f16.csv, 640 channels), memory has 4.8: 5 times the time for an element. */
 static Lines best_lines(const LibSolution *s, const IndexSizes *x, const Window *w,
                         const WindowShape shape[WINDOW_SPATIAL], int bytes)
@@ -60,7 +72,7 @@ static Lines best_lines(const LibSolution *s, const IndexSizes *x, const Window 
     double least = 0;
     for (int64_t fold = 1; fold <= x->size[w->tap[1]] && fold <= MOST_ROWS; fold++) {
         const Lines l = lines_of(x, w, shape, bytes, fold);
-        const double k = (double)(l.taps * up(l.line, s->map.depth_u));
+        const double k = staged(s, x, w, &l);
         const double copied = images * (double)l.rows * (double)l.width * (double)l.pixel;
         const double time = COPIED * copied + pixels * k;
         if (fold == 1 || time < least) best = l, least = time;
@@ -130,6 +142,7 @@ static bool copy_lines(const LibSolution *s, const IndexSizes *x, int bytes, Win
     describe_pixels(x, w, shape, &l, bytes, &out->pixels);
     set_pixels(&out->dims, w, shape, &l, &out->pixels);
     out->filter.pixel = (uint32_t)l.pixel, out->filter.fold = (uint32_t)l.fold;
+    out->place.pixel = l.pixel, out->place.fold = l.fold;
     out->bytes[0] =
         (uint64_t)up((int64_t)(out->pixels.to_row * out->pixels.blocks) * bytes, PACK_START_BYTES);
     return true;
@@ -204,7 +217,7 @@ static void copy_outputs(const LibSolution *s, const IndexSizes *x, WindowCopy *
     const Window *w = &out->window;
     WindowShape shape[WINDOW_SPATIAL];
     Outputs o[WINDOW_SPATIAL];
-    if (!window_is_placed(w) || s->map.n_tensor_maps > BY_ELEMENT || s->map.cluster[2] > 1) return;
+    if (!window_is_placed(w, true) || s->map.n_tensor_maps > BY_ELEMENT || s->map.cluster[2] > 1) return;
     if (window_shape(x, w, shape)) {
         err_clear();
         return;
@@ -264,6 +277,42 @@ static bool copy_blocks(const LibSolution *s, const IndexSizes *x, int bytes, Wi
     return true;
 }
 
+/* ---- per tap ---- */
+
+/* Groups become one, of which a tile's rows and columns are several: those of the same group are stored. */
+static bool merge_taps(const LibSolution *s, const IndexSizes *x, WindowCopy *out)
+{
+    const Window *w = &out->window;
+    const unsigned pixels = (unsigned)w->pixels;
+    const int64_t groups = x->size[w->group], channels = x->size[w->channel], rows = x->size[w->row];
+    const int64_t in_m = s->map.macro_tile[0] / channels, in_n = s->map.macro_tile[1] / rows;
+    int64_t merged = in_m < in_n ? in_m : in_n;
+    if (merged > groups) merged = groups;
+    while (merged > 1 && groups % merged) merged--;
+    if (merged < 2) return false;
+    IndexSizes *to = &out->dims;
+    for (unsigned t = 0; t < INDICES_TENSORS; t++) {
+        const uint64_t follows = t == pixels ? (uint64_t)channels
+                                 : t < 2     ? (uint64_t)rows
+                                             : (uint64_t)rows * stride_of(x, t, w->row);
+        if (stride_of(x, t, w->group) != follows) return false;
+        *stride_at(to, t, w->group) *= merged;
+    }
+    to->size[w->channel] *= merged, to->size[w->row] *= merged, to->size[w->group] /= merged;
+    out->place.pixel = merged * channels, out->place.fold = 1;
+    return true;
+}
+
+/* Few channels as lines, whose rows are those of several taps, or groups as blocks, without a copy. */
+static bool copy_taps(const LibSolution *s, const IndexSizes *x, int bytes, WindowCopy *out)
+{
+    const Window *w = &out->window;
+    if (!(w->group < 0 ? copy_lines(s, x, bytes, out) : merge_taps(s, x, out))) return false;
+    out->place.rows = x->size[w->row], out->place.channels = x->size[w->channel];
+    out->place.taps = x->size[w->tap[1]];
+    return true;
+}
+
 /* ---- the filter ---- */
 
 /* The filter of the copies, of which out->dims has the sizes: without gaps, but for those to multiples of
@@ -313,21 +362,27 @@ static bool copy_filter(const IndexSizes *x, int bytes, WindowCopy *out)
 
 /* ---- the whole ---- */
 
+/* Work-groups of the kernel that copies; 0: there is nothing to copy. */
+static uint64_t window_copy_blocks(const WindowCopy *c)
+{
+    return (uint64_t)c->pixels.blocks + c->filter.blocks;
+}
+
 bool window_copy(const LibSolution *s, const Contraction *p, WindowCopy *out)
 {
     *out = (WindowCopy){.problem = *p, .dims = *p->dims};
-    if (!window_roles(s, p, &out->window) || out->window.per_tap || out->window.channel < 0) return false;
+    if (!window_roles(s, p, &out->window)) return false;
     const int pixels = out->window.pixels, bytes = type_bytes(tensor_type(p, (unsigned)pixels));
-    const bool lines = s->map.pack_operands == (PACK_A | PACK_B);
-    if (!lines && s->map.pack_operands != 1 << (1 - pixels)) return false;
-    if (!(lines ? copy_lines : copy_blocks)(s, p->dims, bytes, out) || !copy_filter(p->dims, bytes, out))
-        return false;
+    const bool per_tap = out->window.per_tap, lines = s->map.pack_operands == (PACK_A | PACK_B);
+    if (!lines && s->map.pack_operands != 1 << (per_tap ? pixels : 1 - pixels)) return false;
+    if (!(per_tap ? copy_taps : lines ? copy_lines : copy_blocks)(s, p->dims, bytes, out)) return false;
+    if (!per_tap && !copy_filter(p->dims, bytes, out)) return false;
     Contraction *q = &out->problem;
     q->dims = &out->dims;
     q->m = index_group_size(q->dims, INDICES_M), q->n = index_group_size(q->dims, INDICES_N);
     q->batch = index_group_size(q->dims, INDICES_BATCH);
     if (launch_reads_ab(p)) q->k = index_group_size(q->dims, INDICES_K);
-    q->unaligned &= (uint8_t)~s->map.pack_operands; /* the copies are aligned */
+    if (window_copy_blocks(out)) q->unaligned &= (uint8_t)~s->map.pack_operands; /* the copies are aligned */
     return true;
 }
 
@@ -348,12 +403,13 @@ Err window_copy_call(WindowCopy *c, const Helper *h, LaunchInputs *in, LaunchLis
     const int pixels = c->window.pixels;
     const DataType type = tensor_type(h->p, (unsigned)pixels);
     const uint64_t to = (h->copies + PACK_START_BYTES - 1) / PACK_START_BYTES * PACK_START_BYTES;
-    const uint64_t grid[3] = {(uint64_t)c->pixels.blocks + c->filter.blocks, 1, 1};
+    const uint64_t grid[3] = {window_copy_blocks(c), 1, 1};
     Args a;
     if (c->pixels.blocks) c->pixels.to = to, c->pixels.from = redirect(in, pixels, type, to);
-    c->filter.to = to + c->bytes[0], c->filter.from = redirect(in, 1 - pixels, type, c->filter.to);
+    if (c->filter.blocks)
+        c->filter.to = to + c->bytes[0], c->filter.from = redirect(in, 1 - pixels, type, c->filter.to);
     if (c->filter.merged) in->bias_batch *= c->filter.merged;
-    if (!launch_reads_ab(h->p)) return ERR_OK;
+    if (!launch_reads_ab(h->p) || !grid[0]) return ERR_OK;
     TRY(call_add(out, CALL_PACK, pack_window_name(type_bytes(type)), grid, PACK_GROUP, &a));
     put_struct(&a, &c->pixels, sizeof c->pixels);
     put_struct(&a, &c->filter, sizeof c->filter);

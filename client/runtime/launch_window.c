@@ -25,6 +25,18 @@ static bool stride_fits(int64_t stride, int64_t n, DataType type)
     return n == 1 || (stride > 0 && stride * type_bytes(type) % STEP == 0);
 }
 
+static int64_t groups_of(const IndexSizes *x, const Window *w)
+{
+    return w->group < 0 ? 1 : x->size[w->group];
+}
+
+/* Does the kernel take from the launch where its results belong? */
+static bool is_placed(const LibSolution *s, const Window *w)
+{
+    enum { BY_ELEMENT = 2 }; /* tensor maps: of A and B */
+    return window_is_placed(w, s->map.n_tensor_maps <= BY_ELEMENT && s->map.cluster[2] <= 1);
+}
+
 /* Several indices as one dimension of a tensor: size elements, stride apart. */
 typedef struct {
     int64_t size, stride;
@@ -60,7 +72,8 @@ static void results_of(const IndexSizes *x, const Window *w, unsigned t, Results
     if (w->per_tap) {
         *r = (Results){.rows = x->size[w->channel], .columns = {x->size[w->row], stride_of(x, t, w->row)}};
         r->is_matrix = merged(x, w, t, true, &r->batch);
-        r->batch.size = x->size[w->tap[0]] * x->size[w->tap[1]];
+        r->is_matrix &= w->group < 0;
+        r->batch.size = x->size[w->tap[0]] * x->size[w->tap[1]] * groups_of(x, w);
         return;
     }
     *r = (Results){.rows = x->size[w->row], .batch = {1, 0}};
@@ -78,20 +91,21 @@ static void results_of(const IndexSizes *x, const Window *w, unsigned t, Results
 static bool pixels_fit(const IndexSizes *x, const Window *w, unsigned t, DataType type)
 {
     const int32_t index[] = {w->out[0], w->out[1], w->image};
-    if (!window_is_placed(w) || w->group >= 0 || w->image_in_batch) return false;
+    if (w->per_tap || !window_is_placed(w, false) || w->group >= 0 || w->image_in_batch) return false;
     for (size_t i = 0; i < sizeof index / sizeof *index; i++)
         if (index[i] >= 0 && !stride_fits(stride_of(x, t, index[i]), x->size[index[i]], type)) return false;
     return true;
 }
 
-/* by_engine: the copy engine stores it, or else the kernel does element by element. */
-static bool results_fit(const IndexSizes *x, const Window *w, unsigned t, DataType type, bool by_engine)
+/* The copy engine stores them, or else the kernel does element by element. */
+static bool results_fit(const LibSolution *s, const IndexSizes *x, const Window *w, unsigned t, DataType type)
 {
     enum { RUN = 16 }; /* a store writes 16 bytes at once, even across the edge of D */
     Results r;
     results_of(x, w, t, &r);
-    if (r.columns.size > INT32_MAX || r.batch.size > INT32_MAX || (w->per_tap && !r.is_matrix)) return false;
-    if (!by_engine) return true;
+    if (r.columns.size > INT32_MAX || r.batch.size > INT32_MAX) return false;
+    if (w->per_tap && !r.is_matrix && !is_placed(s, w)) return false;
+    if (s->map.n_tensor_maps <= 2) return true;
     if (r.rows * type_bytes(type) % RUN) return false;
     if (!r.is_matrix) return pixels_fit(x, w, t, type);
     return (r.columns.size == 1 || r.columns.stride >= r.rows) &&
@@ -110,14 +124,10 @@ static bool sums_fit(const LibSolution *s, const IndexSizes *x, const Window *w)
     return n <= INT32_MAX - depth;
 }
 
-static int64_t groups_of(const IndexSizes *x, const Window *w)
-{
-    return w->group < 0 ? 1 : x->size[w->group];
-}
-
 /* Channels and rows of all groups follow one another, and are counted with 31 bits. A chunk of channels that
  * goes beyond its group's last one would be multiplied by zeros, which infinite ones survive: only copies of
- * operands, for which that is said (problem/pack.h), have such chunks. */
+ * operands, for which that is said (problem/pack.h), have such chunks. Per tap channels are rows of D, which
+ * are not stored beyond the last one. */
 static bool groups_fit(const LibSolution *s, const IndexSizes *x, const Window *w)
 {
     const unsigned pixels = (unsigned)w->pixels, other = 1 - pixels;
@@ -126,7 +136,7 @@ static bool groups_fit(const LibSolution *s, const IndexSizes *x, const Window *
     int64_t n;
     if (groups == 1) return true;
     return stride_of(x, pixels, w->group) == channels && stride_of(x, other, w->group) == rows * row &&
-           (s->map.pack_operands || channels % s->map.depth_u == 0) &&
+           (w->per_tap || s->map.pack_operands || channels % s->map.depth_u == 0) &&
            !__builtin_mul_overflow(channels > rows ? channels : rows, groups, &n) && n <= INT32_MAX;
 }
 
@@ -148,7 +158,9 @@ static bool fits(const LibSolution *s, const Contraction *p)
     const IndexSizes *x = p->dims;
     Window w;
     WindowShape shape[WINDOW_SPATIAL];
-    if (!window_roles(s, p, &w) || (p->unaligned & 15)) return false;
+    /* bit t: tensor t; single stores of D, and loads of C, may have any address */
+    const unsigned mapped = (1u << s->map.n_tensor_maps) - 1;
+    if (!window_roles(s, p, &w) || (p->unaligned & mapped)) return false;
     const unsigned pixels = (unsigned)w.pixels;
     if (window_shape(x, &w, shape)) {
         err_clear();
@@ -160,9 +172,7 @@ static bool fits(const LibSolution *s, const Contraction *p)
         return false;
     if (!other_fits(x, &w, tensor_type(p, 1 - pixels)) || !sums_fit(s, x, &w) || !groups_fit(s, x, &w))
         return false;
-    const bool by_engine = s->map.n_tensor_maps > 2;
-    return results_fit(x, &w, 2, tensor_type(p, 2), by_engine) &&
-           results_fit(x, &w, 3, tensor_type(p, 3), by_engine);
+    return results_fit(s, x, &w, 2, tensor_type(p, 2)) && results_fit(s, x, &w, 3, tensor_type(p, 3));
 }
 
 bool window_fits(const LibSolution *s, const Contraction *p)
@@ -277,16 +287,29 @@ Err describe_window(const Helper *h, unsigned t, TensorMap *out)
     return ERR_OK;
 }
 
-/* Where results belong: each channel of each pixel by itself, unless operands are copied for blocks. */
+/* Where results belong: each channel of each pixel or tap by itself, unless the kernel has another
+ * contraction than the problem (launch_copy.c). */
 static void put_place(const Helper *h, const Window *w, Args *a)
 {
     const IndexSizes *x = h->p->dims;
-    const WindowPlace each = {x->size[w->row], {1, 1}, {x->size[w->out[0]], x->size[w->out[1]]}},
+    const int64_t channels = w->per_tap ? x->size[w->channel] : 0;
+    const WindowPlace each = {.rows = x->size[w->row],
+                              .block = {1, 1},
+                              .outs = {x->size[w->out[0]], x->size[w->out[1]]},
+                              .channels = channels,
+                              .pixel = channels,
+                              .fold = 1,
+                              .taps = x->size[w->tap[1]]},
                       *p = h->place ? h->place : &each;
     Results r;
     results_of(x, w, 3, &r);
-    put_u32(a, !r.is_matrix);
+    if (!w->per_tap) put_u32(a, !r.is_matrix);
     put_size(a, p->rows);
+    if (w->per_tap) {
+        const int64_t rest[] = {p->channels, p->pixel, p->fold, p->taps};
+        for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) put_size(a, rest[i]);
+        return;
+    }
     for (int d = 0; d < WINDOW_SPATIAL; d++) put_size(a, p->block[d]);
     for (int d = 0; d < WINDOW_SPATIAL; d++) put_size(a, p->outs[d]);
 }
@@ -301,6 +324,6 @@ Err put_window(const Helper *h, Args *a)
         put_u32(a, (uint32_t)(int32_t)shape[d].lower);
         put_u32(a, (uint32_t)(int32_t)shape[d].dilation);
     }
-    if (window_is_placed(&w)) put_place(h, &w, a);
+    if (is_placed(h->s, &w)) put_place(h, &w, a);
     return ERR_OK;
 }

@@ -150,6 +150,11 @@ static Err convolution(Emitter *e, const Item *it, const Node *size, Contraction
     contraction_gemm(p, false, false, index_group_size(x, INDICES_M), index_group_size(x, INDICES_N),
                      index_group_size(x, INDICES_K), index_group_size(x, INDICES_BATCH));
     p->dims = x;
+    for (int t = 0; t < INDICES_TENSORS; t++) {
+        const int64_t bytes =
+            part->offset[tensors[t]] * type_bytes((DataType)(t < 2 ? pt->DataType : pt->DestDataType));
+        p->unaligned |= (uint8_t)((bytes % 16 != 0) << t);
+    }
     return ERR_OK;
 }
 
@@ -263,7 +268,7 @@ static Err launch_json(Emitter *e, const Item *it, const Node *size, const Node 
     fused_inputs(it, &p, &in, number);
     in.alpha = alpha, in.beta = beta, in.maps = &maps;
     static const unsigned char zeros[sizeof alpha];
-    if (!memcmp(alpha, zeros, sizeof alpha)) p.alpha = SCALAR_ZERO;
+    if (!memcmp(alpha, zeros, sizeof alpha)) p.alpha = SCALAR_ZERO, p.k = 0; /* as applications' hosts do */
     bool offsets = !it->s->pt->StridedBatched;
     if (offsets) in.offset_d = 8, in.offset_c = 16, in.offset_a = 24, in.offset_b = 32;
     LaunchHardware hw = {.n_cu = cus, .streamk_full_tiles_set = node_get(it->entry, "full_tiles") != NULL};

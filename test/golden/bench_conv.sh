@@ -37,4 +37,25 @@ faked '' 'conv -I NHWC -f NHWC -O NHWC --xf32 1 -F 1 -l 2 --pad_h_end 2'
 faked '' 'convfp16 -F 1'
 faked 'cudnn_wrong=1' 'conv -F 4'
 grep -v '^launch\|^record\|^graph' calls # calls that were wrong
+echo "--- conv_peer.sh"
+cat >made <<'END'
+#!/bin/sh
+for file; do :; done
+sed 's/ -n.*-F/ .. -F/' "$file" | sort | uniq -c >&2
+cat <<'CSV'
+convolution,gflop,by,algorithm,gflops,us,us_lo,us_hi,blocks,norm_error_1,check
+forward f32 NCHW KCYX NCHW n64 c3 h224 w224 k64,15.1,tuner,K (exact),30000,500,499,501,10,0,right: all
+forward f32 NCHW KCYX NCHW n64 c3 h224 w224 k64,15.1,cudnn 9,plan0,20000,750,749,751,10,0,right: all
+# 1.5 times the peer's speed
+forward f32 NCHW KCYX NCHW n64 c64 h56 w56 k64,14.8,tuner,K (exact),40000,400,399,401,10,0,right: all
+forward f32 NCHW KCYX NCHW n64 c64 h56 w56 k64,14.8,cudnn 9,plan0,50000,300,299,301,10,0,right: all
+data f32 NCHW KCYX NCHW n64 c64 h56 w56 k64,14.8,tuner,,,,,,,,no kernel, none
+data f32 NCHW KCYX NCHW n64 c64 h56 w56 k64,14.8,cudnn 9,plan0,50000,300,299,301,10,0,WRONG: all
+CSV
+END
+chmod +x made
+TUNER_BENCH=./made sh "$ROOT/scripts/conv_peer.sh" --library out --types conv --directions 'data forward' --limit 2 2>&1
+echo "exit $?"
+TUNER_BENCH=./made sh "$ROOT/scripts/conv_peer.sh" --directions back 2>&1
+echo "exit $?"
 exit 0

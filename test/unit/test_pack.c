@@ -338,11 +338,45 @@ static void blocks_of_groups(void **state)
     assert_int_equal(launch_build(&p, &s, &in, &(LaunchHardware){.n_cu = 132}, &list), ERR_INPUT);
 }
 
+/* With alpha 0, which the phases of backward data have that no tap reaches, kernels of windows look for a
+ * chunk behind all that is there: they get the sizes of the tensors, not 0 for K. Results that are stored
+ * element by element may lie anywhere. */
+static void no_taps(void **state)
+{
+    (void)state;
+    IndexSizes x;
+    Contraction p;
+    Encoder e = {.n = 0};
+    const TensorMapEncoder maps = {encode, &e};
+    static const unsigned char one[16] = {0, 0, 0x80, 0x3f};
+    LaunchList with, without;
+    LibSolution s = window_solution(0, 1);
+    conv_of(64, 1, 1, 1, 10, &x, &p);
+    const LaunchInputs in = {.a = (void *)0x10000,
+                             .b = (void *)0x20000,
+                             .d = (void *)0x40000,
+                             .alpha = one,
+                             .beta = one,
+                             .maps = &maps};
+    assert_ok(launch_build(&p, &s, &in, &(LaunchHardware){.n_cu = 132}, &with));
+    e.n = 0, p.alpha = SCALAR_ZERO, p.k = 0;
+    assert_ok(launch_build(&p, &s, &in, &(LaunchHardware){.n_cu = 132}, &without));
+    const uint32_t n = with.call[0].n_arg_bytes;
+    assert_int_equal(n, without.call[0].n_arg_bytes);
+    assert_memory_equal(with.call[0].args, without.call[0].args, n - 4 * TENSOR_MAP_BYTES);
+    p.unaligned = 8; /* D */
+    assert_false(tensor_maps_fit(&s, &p));
+    s.map.n_tensor_maps = 2;
+    assert_true(tensor_maps_fit(&s, &p));
+    p.unaligned = 1;
+    assert_false(tensor_maps_fit(&s, &p));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(names),           cmocka_unit_test(transposed),
-                                       cmocka_unit_test(aligned),         cmocka_unit_test(nothing_to_add),
-                                       cmocka_unit_test(behind_parts),    cmocka_unit_test(helpers),
-                                       cmocka_unit_test(lines_of_pixels), cmocka_unit_test(blocks_of_groups)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names),           cmocka_unit_test(transposed),       cmocka_unit_test(aligned),
+        cmocka_unit_test(nothing_to_add),  cmocka_unit_test(behind_parts),     cmocka_unit_test(helpers),
+        cmocka_unit_test(lines_of_pixels), cmocka_unit_test(blocks_of_groups), cmocka_unit_test(no_taps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,7 +56,7 @@ static void test_roles(void **state)
     }
 }
 
-/* Groups of channels are the batch, the images belong to the columns. */
+/* Groups of channels are the batch, the images belong to the columns, or of weights to K. */
 static void test_groups(void **state)
 {
     (void)state;
@@ -74,13 +74,12 @@ static void test_groups(void **state)
         assert_ok(conv_desc_format(&c, CONV_FILTER, STR("KYXC")));
         assert_ok(conv_problem_type(&c, &pt));
         assert_ok(indices_of_type(&pt, 0, &x));
-        const char *why = window_of(&x, &w);
-        assert_int_equal(!why, ops[i] != OP_CONV_BACKWARD_WEIGHTS); /* filters of groups lie apart there */
-        if (why) continue;
-        assert_true(w.group >= 0 && w.image >= 0 && !w.image_in_batch);
+        const bool weights = ops[i] == OP_CONV_BACKWARD_WEIGHTS;
+        assert_null(window_of(&x, &w));
+        assert_true(w.group >= 0 && w.image >= 0 && !w.image_in_batch && w.per_tap == weights);
         assert_true(index_list_has(&x.group[INDICES_BATCH], w.group));
-        assert_int_equal(x.tensor[3].v[1], w.group);
-        assert_ok(indices_of_type(&pt, 1, &x)); /* groups cannot be rows or columns */
+        assert_int_equal(x.tensor[3].v[weights ? 4 : 1], w.group); /* filters of groups follow one another */
+        assert_ok(indices_of_type(&pt, 1, &x));                    /* groups cannot be rows or columns */
         assert_non_null(window_of(&x, &w));
     }
 }

@@ -3,8 +3,15 @@
 
 #include "base/integer.h"
 
-const char *const window_place_names[WINDOW_PLACE_NUMBERS] = {"as_pixels", "rows",   "block_w",
+int window_place_names(const Window *w, bool by_element, const char *const **names)
+{
+    static const char *const sliding[WINDOW_PLACE_NUMBERS] = {"as_pixels", "rows",   "block_w",
                                                               "block_h",   "outs_w", "outs_h"};
+    static const char *const per_tap[] = {"rows", "channels", "pixel", "fold", "taps"};
+    *names = w->per_tap ? per_tap : sliding;
+    if (!window_is_placed(w, by_element)) return 0;
+    return w->per_tap ? (int)(sizeof per_tap / sizeof *per_tap) : WINDOW_PLACE_NUMBERS;
+}
 
 /* ---- the roles of indices ---- */
 
@@ -23,7 +30,7 @@ static int pixels_of(const Indices *x)
 static bool find_positions(const Indices *x, Window *w)
 {
     const IndexList *l = &x->tensor[w->pixels];
-    const bool grouped = !w->per_tap && l->n > 1 && index_list_has(&x->group[INDICES_BATCH], l->v[1]);
+    const bool grouped = l->n > 1 && index_list_has(&x->group[INDICES_BATCH], l->v[1]);
     int taps = 0, outs = 0;
     w->image = -1;
     w->group = grouped ? l->v[1] : -1;
@@ -57,12 +64,16 @@ static bool pads_fit(const Indices *x, const Window *w)
     return true;
 }
 
-/* D has its rows first, those of all groups, then the rest in the order of the pixels. */
+/* D has its rows first, then the rest in the order of the pixels; groups are behind the rows, or per tap
+ * behind the columns. */
 static bool results_fit(const Indices *x, const Window *w)
 {
     const IndexList *d = &x->tensor[3];
-    const int32_t last = w->per_tap ? w->row : w->image, rows = 1 + (w->group >= 0);
-    if (d->v[0] != (w->per_tap ? w->channel : w->row) || (w->group >= 0 && d->v[1] != w->group)) return false;
+    const int32_t last = w->per_tap ? w->row : w->image, rows = 1 + (w->group >= 0 && !w->per_tap);
+    const int32_t group = w->per_tap ? WINDOW_SPATIAL + 2 : 1;
+    if (d->v[0] != (w->per_tap ? w->channel : w->row) ||
+        (w->group >= 0 && index_list_find(d, w->group) != group))
+        return false;
     for (int i = 0; i < WINDOW_SPATIAL; i++)
         if (index_list_find(d, w->per_tap ? w->tap[i] : w->out[i]) != i + rows) return false;
     return last < 0 || index_list_find(d, last) == WINDOW_SPATIAL + rows;

@@ -10,7 +10,8 @@
  * Backward weights have a product for each tap, which sums over positions and images. A pixel's position
  * along a spatial dimension is out * step + tap * dilation + lower, in units of the tensor's pixels
  * (WindowShape). Images of sliding windows belong to the columns (PackBatchDims, groups) or to the batch.
- * Groups of channels and rows are the batch then: a group's channels follow those of the group before it.
+ * Groups of channels and rows are the batch then: a group's channels follow those of the group before it. D
+ * lists the group behind its first index, per tap behind its last one.
  * Where the other operand is mirrored, its tap is the last one less the pixels'.
  */
 #ifndef PROBLEM_WINDOW_H
@@ -31,20 +32,29 @@ typedef struct {
 } Window;
 
 /* Kernels of backward data take from the launch where D's pixels lie: those of a stride's phase lie apart
- * (WindowPlace). All others have D without gaps. */
-static inline bool window_is_placed(const Window *w)
+ * (WindowPlace). So do kernels with a product per tap that store element by element (by_element; ClusterK
+ * stores vectors): rows of D may be those of several taps or groups. All others have D without gaps. */
+static inline bool window_is_placed(const Window *w, bool by_element)
 {
-    return !w->per_tap && (w->mirrored[0] || w->mirrored[1]);
+    return w->per_tap ? by_element : w->mirrored[0] || w->mirrored[1];
 }
 
-/* Where a kernel's results belong. Its rows are `rows` channels of block[0] x block[1] neighbouring pixels
- * each, channels first, then pixels along W; its columns are blocks of outs[0] x outs[1] pixels. */
+/* Where a kernel's results belong.
+ *
+ * Of windows that slide, its rows are `rows` channels of block[0] x block[1] neighbouring pixels each,
+ * channels first, then pixels along W; its columns are blocks of outs[0] x outs[1] pixels.
+ *
+ * Per tap, its rows are `channels` of each slot of a pixel of `pixel` elements; further pixels are those of
+ * the next taps along W. fold slots are as many taps along H, of which the filter has `taps`, and the next
+ * slots belong to the next group, each of whose columns are `rows`. Other results belong nowhere. */
 typedef struct {
     int64_t rows, block[WINDOW_SPATIAL], outs[WINDOW_SPATIAL];
+    int64_t channels, pixel, fold, taps;
 } WindowPlace;
-/* The numbers by which kernels are told: whether the copy engine stores D as pixels, then WindowPlace. */
+/* The names of the numbers by which kernels are told: of sliding windows whether the copy engine stores D as
+ * pixels, then WindowPlace's. Returns their count; 0: results are not placed. */
 enum { WINDOW_PLACE_NUMBERS = 6 };
-extern const char *const window_place_names[WINDOW_PLACE_NUMBERS];
+int window_place_names(const Window *w, bool by_element, const char *const **names);
 
 /* Finds the roles of the indices, with the batch packed as in the kernel. NULL: it is a window; otherwise why
  * not. */

@@ -104,12 +104,24 @@ static bool check_values(Derive *d)
     return true;
 }
 
-/* Lines of both operands, forward without groups; the filter alone, of groups as blocks (problem/pack.h). */
+/* Lines of both operands, forward without groups; the filter alone, of groups as blocks; per tap lines of the
+ * pixels, or blocks of groups (problem/pack.h). */
 static bool window_copies_fit(const Window *w, int32_t pack)
 {
     const bool mirrored = w->mirrored[0] || w->mirrored[1];
     if (pack == (PACK_A | PACK_B)) return !w->per_tap && !mirrored && w->group < 0;
-    return pack == 0 || (!w->per_tap && pack == (w->pixels ? PACK_A : PACK_B));
+    return pack == 0 || pack == ((w->pixels != 0) != w->per_tap ? PACK_A : PACK_B);
+}
+
+/* Rows and columns of weights that are those of several taps or groups are placed element by element, and
+ * have no vectors. */
+static bool check_taps(Derive *d, const Window *w)
+{
+    const Solution *s = d->s;
+    if (!w->per_tap || (w->group < 0 && !s->PackOperands)) return true;
+    if (s->EngineStore || s->ClusterK > 1 || fused_any(&d->f->fused))
+        STOP(d, WG_WINDOW_TAPS, s->PackOperands, w->group >= 0, s->ClusterK);
+    return true;
 }
 
 /* Convolutions and the like, whose operands the copy engine loads as windows. */
@@ -128,12 +140,11 @@ static bool check_window(Derive *d)
         STOP(d, WG_WINDOW_FORM, s->RowsFromRegisters, s->PackSummationDims);
     /* a vector that is the same for all groups, a bias along N of each: groups that become one cannot have
        them */
-    if (s->PackOperands && w.group >= 0 &&
-        (f->fused.scale_alpha == ALONG_M || f->fused.bias == ALONG_N))
+    if (s->PackOperands && w.group >= 0 && (f->fused.scale_alpha == ALONG_M || f->fused.bias == ALONG_N))
         STOP(d, WG_WINDOW_VECTORS, s->PackOperands);
     if (!window_copies_fit(&w, s->PackOperands))
         STOP(d, WG_WINDOW_COPY, w.pixels, s->PackOperands, w.group >= 0);
-    return true;
+    return check_taps(d, &w);
 }
 
 static bool check_problem(Derive *d)
@@ -172,8 +183,7 @@ static bool check_sides(Derive *d)
     Solution *s = d->s;
     const Deriver *f = d->f;
     int32_t row = WGMMA_ROW_BYTES / f->bpe, cluster = s->ClusterM * s->ClusterN;
-    if (s->ClusterK > 1 &&
-        (cluster * s->ClusterK > 8 || s->ConsumerSchedule == SCHEDULE_PINGPONG))
+    if (s->ClusterK > 1 && (cluster * s->ClusterK > 8 || s->ConsumerSchedule == SCHEDULE_PINGPONG))
         REJECT(d, WG_CLUSTER_K, s->ClusterK, s->ClusterM, s->ClusterN);
     if (s->ClusterK > 1 && s->GlobalSplitU > 1 && s->GlobalAccumulation != GACC_MULTIPLE)
         REJECT(d, WG_CLUSTER_SPLIT, s->ClusterK, s->GlobalSplitU);

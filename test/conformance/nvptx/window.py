@@ -74,9 +74,12 @@ BLOCKS = [('32 groups', Conv(2, 128, 128, (7, 6), 3, pad=1, groups=32)), ('depth
           ('one group', Conv(1, 64, 64, (6, 5), 1, groups=1))]
 GROUPS = [('2 groups', Conv(2, 128, 128, (7, 6), 3, pad=1, groups=2)), ('3 groups, stride 2', Conv(1, 192, 240, (9, 8), 3, stride=2, pad=1, groups=3)),
           ('one group', Conv(2, 72, 40, (6, 5), 1, groups=1)), ('channels between', Conv(2, 80, 80, (6, 5), 1, groups=2))]
+SIDES = [('wide groups', Conv(2, 144, 160, (7, 9), 3, pad=1, groups=2)), ('rows alone', Conv(3, 8, 200, (6, 5), (1, 3), stride=(2, 1), groups=8)),
+         ('8 groups of 24', Conv(2, 192, 64, (5, 6), (3, 1), pad=(1, 0), groups=8))]
 FILTERS = [('3 rows', Conv(2, 3, 64, (12, 13), 7, stride=2, pad=3)), ('3 rows, stride 1', Conv(2, 3, 72, (9, 10), 3, pad=1)),
            ('odd channels', Conv(1, 5, 40, (7, 8), 3, pad=1)), ('one row', Conv(1, 1, 16, (9, 8), 5, pad=2))]
-REFUSED.update({'lines': ['dilation 2'], 'filters': [], 'blocks': ['odd groups', 'one group'], 'groups': ['channels between']})
+REFUSED.update({'lines of taps': ['dilation 2', 'odd rows'], 'blocks of taps': ['odd groups', 'one group', 'wide groups'], 'groups of taps': [],
+                'lines': ['dilation 2'], 'filters': [], 'blocks': ['odd groups', 'one group'], 'groups': ['channels between']})
 
 SHORT = {('HHS', 'cooperative'), ('BBS', 'cluster of both'), ('HSS', 'ping-pong')}
 conv.STORE.update({'HSS': (np.float16, np.float32, 1e-5), 'X': (np.float32, np.float32, 1e-5)})
@@ -156,6 +159,24 @@ def few_rows(short):
         yield dict(e, name=what.replace(' ', '_'), apart=False), dict(c, what=what, form='filters')
 
 
+def of_taps(short):
+    """Weights whose rows and columns are those of several taps or groups, or of a group."""
+    forms = {'lines of taps': (LINES, {'PackOperands': 1}), 'blocks of taps': (BLOCKS + SIDES, {'PackOperands': 1}), 'groups of taps': (GROUPS + SIDES, {})}
+    for i, (kind, name, form) in enumerate((
+            ('HHS', 'split', 'lines of taps'), ('BBS', 'split', 'blocks of taps'), ('HHS', 'ping-pong', 'groups of taps'),
+            ('BBS', 'wide', 'lines of taps'), ('HSS', 'shares', 'blocks of taps'), ('BBS', 'shares', 'lines of taps'),
+            ('HHS', 'swapped', 'blocks of taps'), ('BBS', 'cluster of both', 'groups of taps'), ('HSS', 'cluster along N', 'lines of taps'))):
+        if short and i > 1:
+            continue
+        list_, more = forms[form]
+        s = {'wide': {**PACKED, 'MatrixInstruction': [192, 64, 16, 1, 1, 1, 1, 1, 1], 'ConsumerSchedule': 'PingPong'}, **solutions(16)}[name]
+        s = {**s, 'EngineStore': False, 'PackBatchDims': int(form == 'lines of taps'), **more,
+             'MatrixInstruction': [128 if at == 1 and m == 96 else m for at, m in enumerate(s['MatrixInstruction'])]}
+        e, c = conv.case('sm_90a', kind, s, 'weights', 'NHWC', 0, groups=form != 'lines of taps', list_=list_)
+        what = f'{form} {kind} {name}'
+        yield dict(e, name=re.sub('[- ]', '_', what), apart=False), dict(c, what=what, form=form)
+
+
 def symbols(answer):
     """Of its main kernels and their helpers."""
     return sorted({call['symbol'] for x in answer['launches'] for call in x['calls']})
@@ -173,7 +194,7 @@ def main():
         print('skipped: convolutions by wgmma on the CPU: no g++')
         return 0
     made = emulate.amd.Kernels(f'{args.build}/conformance/emit', None, f'{args.build}/conformance/nvptx.cache')
-    todo = [t for t in [*given(args.short), *copied(args.short), *few_rows(args.short), *with_ops(args.short)] if not args.kernel or args.kernel in t[1]['what']]
+    todo = [t for t in [*given(args.short), *copied(args.short), *few_rows(args.short), *of_taps(args.short), *with_ops(args.short)] if not args.kernel or args.kernel in t[1]['what']]
     answers, wrong, n, refused = made.make([e for e, _ in todo]), [], 0, 0
     for (e, _), a in zip(todo, answers):    # parts of backward data without a filter element write zeros
         e['scalars'] = [[0, 0] if x.get('zero') else s for x, s in zip(a['launches'], e['scalars'])] if 'file' in a else e['scalars']

@@ -174,11 +174,11 @@ static Err window(GpuPlan *p)
 {
     static const char *const along[] = {"step_w", "lower_w", "dilation_w", "step_h", "lower_h", "dilation_h"};
     Window w;
+    const char *const *place;
     if (!p->indices || !p->groups.used || window_of(p->indices, &w)) return ERR_OK;
     for (size_t i = 0; i < sizeof along / sizeof *along; i++) TRY(add(p, "int", along[i], 4, 4));
-    for (int i = 0; i < WINDOW_PLACE_NUMBERS && window_is_placed(&w); i++)
-        TRY(add(p, "unsigned", window_place_names[i], 4, 4));
-    return ERR_OK;
+    const int n = window_place_names(&w, gpu_stores_elements(p), &place);
+    return words(p, place, n);
 }
 
 Err gpu_args(GpuPlan *p)

@@ -57,6 +57,9 @@ static const Op *find(const GpuPlan *p, OpKind kind)
 }
 
 bool gpu_adds(const GpuPlan *p) { return find(p, OP_ATOMIC_ADD_TILE); }
+
+bool gpu_stores_elements(const GpuPlan *p) { return !p->groups.engine_store && p->walk.members <= 1; }
+
 bool gpu_scales(const GpuPlan *p)
 {
     const Op *o = p->epilogue;

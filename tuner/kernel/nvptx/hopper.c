@@ -170,13 +170,17 @@ static void window_sizes(const GpuPlan *p, const Window *w, Stmts *s)
     const Value *one = w->group < 0 ? value_int(s, 1) : size_of(s, w->group);
     stmt_define(s, "unsigned", "size_m", w->per_tap ? channels : row);
     stmt_define(s, "unsigned", "size_n", w->per_tap ? row : all);
-    stmt_define(s, "unsigned", "size_batch", w->per_tap ? taps : w->image_in_batch ? image : one);
+    if (w->per_tap)
+        one = w->group < 0 ? taps : value_op(s, VALUE_MUL, taps, one);
+    else if (w->image_in_batch)
+        one = image;
+    stmt_define(s, "unsigned", "size_batch", one);
     stmt_define(s, "unsigned", "size_k",
                 w->per_tap ? all : value_op(s, VALUE_MUL, product(s, chunks, w->tap), depth));
 }
 
 /* The arguments of windows (hopper_produce.c). Rows, columns and the batch of D have one stride each, which
- * the launch has checked. */
+ * the launch has checked, unless results are placed. */
 static Err window_args(const GpuPlan *p, Stmts *s)
 {
     static const ResultStrides sliding = {{"stride_d1", "stride_c1"}, {"0", "0"}},
@@ -187,6 +191,7 @@ static Err window_args(const GpuPlan *p, Stmts *s)
     enum { ARGS_MAX = 64 };
     Window w;
     const Value *x[ARGS_MAX];
+    const char *const *place;
     int n = 0;
     TRY(hopper_window(p, &w));
     window_sizes(p, &w, s);
@@ -202,8 +207,8 @@ static Err window_args(const GpuPlan *p, Stmts *s)
     for (int d = 0; d < WINDOW_SPATIAL; d++)
         for (int i = 0; i < 3; i++) x[n++] = value_named(s, "%s_%c", along[i], "wh"[d]);
     x[n++] = value_reg(s, "chunks");
-    for (int i = 0; i < WINDOW_PLACE_NUMBERS && window_is_placed(&w); i++)
-        x[n++] = value_reg(s, window_place_names[i]);
+    const int n_place = window_place_names(&w, gpu_stores_elements(p), &place);
+    for (int i = 0; i < n_place; i++) x[n++] = value_reg(s, place[i]);
     stmt_var(s, "WindowArgs", "args", value_list_n(s, n, x));
     return ERR_OK;
 }

@@ -95,7 +95,7 @@ Err hopper_window(const GpuPlan *p, Window *w)
 bool hopper_is_placed(const GpuPlan *p)
 {
     Window w;
-    return p->indices && !window_of(p->indices, &w) && window_is_placed(&w);
+    return p->indices && !window_of(p->indices, &w) && window_is_placed(&w, gpu_stores_elements(p));
 }
 
 /* Prints the head of fill_stage(). Of windows k is the first channel, or per tap the first pixel; (tap_x,

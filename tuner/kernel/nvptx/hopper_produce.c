@@ -8,6 +8,7 @@ typedef struct {
     const GpuPlan *p;
     Stmts *s;
     const Window *window; /* NULL: both operands are matrices */
+    bool placed;          /* the launch says where its results belong (WindowPlace) */
     HopperPlace at;       /* this work-group's, in its cluster */
 } Produce;
 
@@ -46,7 +47,7 @@ static void digits_of(const Produce *c, IndexGroup group, const Expr *at, const 
     ExprPool *pool = &c->s->pool;
     const ContractNames names = {.s = c->s, .prefix = "all."};
     const IndexList *list = &c->p->indices->group[group];
-    const bool placed = window_is_placed(c->window);
+    const bool placed = c->placed;
     for (int32_t i = 0; i < list->n; i++) {
         const Expr *size = contract_extent(&names, list->v[i]);
         digit[i] = i + 1 < list->n ? expr_mod(pool, at, size) : at;
@@ -77,32 +78,96 @@ static const Expr *place_of_window(const Produce *c, int tensor)
     return expr_add(pool, expr_add(pool, of_n, of_batch), offset_of(c, tensor, INDICES_M, number(c, "m")));
 }
 
-/* Prints d_has(), whether row m of column n is a pixel of D, which blocks may go beyond, and d_row(), the
- * row's channel. */
-static void places_of_blocks(const Produce *c)
+static void open_place(const Produce *c, const char *type, const char *name)
+{
+    stmt_function(c->s, (Function){.result = type,
+                                   .name = name,
+                                   STMT_PARAMS({"const Args &", "args"}, {"int", "m"}, {"int", "n"},
+                                               {"int", "batch"})});
+}
+
+/* What row m, column n and matrix `batch` are of, where there is a product per tap (WindowPlace). */
+typedef struct {
+    const Expr *channel, *slot, *tap[WINDOW_SPATIAL], *group;
+} TapPlace;
+
+static TapPlace tap_place(const Produce *c)
+{
+    ExprPool *pool = &c->s->pool;
+    const Expr *m = number(c, "m"), *batch = number(c, "batch"), *pixel = place_number(c, "pixel", -1);
+    const Expr *channels = place_number(c, "channels", -1), *fold = place_number(c, "fold", -1);
+    const ContractNames names = {.s = c->s, .prefix = "all."};
+    const Expr *taps[] = {contract_extent(&names, c->window->tap[0]),
+                          contract_extent(&names, c->window->tap[1])};
+    const Expr *in_pixel = expr_mod(pool, m, pixel), *line = expr_div(pool, batch, taps[0]);
+    TapPlace at = {.channel = expr_mod(pool, in_pixel, channels), .slot = expr_div(pool, in_pixel, channels)};
+    if (c->window->group >= 0) at.group = expr_div(pool, line, taps[1]), line = expr_mod(pool, line, taps[1]);
+    at.tap[0] = expr_add(pool, expr_mod(pool, batch, taps[0]), expr_div(pool, m, pixel));
+    at.tap[1] = expr_add(pool, expr_mul(pool, line, fold), expr_mod(pool, at.slot, fold));
+    return at;
+}
+
+static const Expr *place_of_tap(const Produce *c, int tensor)
+{
+    ExprPool *pool = &c->s->pool;
+    const ContractNames names = {.s = c->s, .prefix = "all."};
+    const TapPlace at = tap_place(c);
+    const Expr *sum = expr_const(pool, 0), *digit[INDEX_MAX];
+    for (int g = INDICES_M; g <= INDICES_BATCH; g++) {
+        const IndexList *list = &c->p->indices->group[g];
+        for (int32_t i = 0; i < list->n; i++)
+            digit[i] = list->v[i] == c->window->channel  ? at.channel
+                       : list->v[i] == c->window->tap[0] ? at.tap[0]
+                       : list->v[i] == c->window->tap[1] ? at.tap[1]
+                       : list->v[i] == c->window->row    ? number(c, "n")
+                                                         : at.group;
+        sum =
+            expr_add(pool, sum, contract_digits_offset(c->p->indices, tensor, &names, (IndexGroup)g, digit));
+    }
+    return sum;
+}
+
+/* Is the row's slot one of its column's group, and the tap one of the filter? */
+static const Value *has_tap(const Produce *c)
 {
     Stmts *s = c->s;
     ExprPool *pool = &s->pool;
+    const TapPlace at = tap_place(c);
+    const Expr *of_row = expr_div(pool, at.slot, place_number(c, "fold", -1));
+    const Expr *of_column = expr_div(pool, number(c, "n"), place_number(c, "rows", -1));
+    return value_op(s, VALUE_BOTH, value_expr(s, expr_op(pool, EXPR_EQ, of_row, of_column)),
+                    value_expr(s, expr_op(pool, EXPR_LT, at.tap[1], place_number(c, "taps", -1))));
+}
+
+/* Is it a pixel of D, which blocks may go beyond? */
+static const Value *has_pixel(const Produce *c)
+{
+    Stmts *s = c->s;
     const IndexList *list = &c->p->indices->group[INDICES_N];
     const Expr *digit[INDEX_MAX];
     const Value *inside = NULL;
-    stmt_function(s, (Function){.result = "bool",
-                                .name = "d_has",
-                                STMT_PARAMS({"const Args &", "args"}, {"int", "m"}, {"int", "n"})});
-    stmt_define(s, "WindowArgs &", "all", value_cast(s, "const WindowArgs &", reg(c, "args")));
     digits_of(c, INDICES_N, number(c, "n"), digit);
     for (int d = 0; d < WINDOW_SPATIAL; d++) {
         const Expr *at = digit[index_list_find(list, c->window->out[d])];
-        const Value *is = value_expr(s, expr_op(pool, EXPR_LT, at, place_number(c, "outs", d)));
+        const Value *is = value_expr(s, expr_op(&s->pool, EXPR_LT, at, place_number(c, "outs", d)));
         inside = inside ? value_op(s, VALUE_BOTH, inside, is) : is;
     }
-    stmt_return(s, inside);
+    return inside;
+}
+
+/* Prints d_has(), whether row m of column n belongs to D, and d_row(), the row's channel. */
+static void placed_rows(const Produce *c)
+{
+    Stmts *s = c->s;
+    open_place(c, "bool", "d_has");
+    stmt_define(s, "WindowArgs &", "all", value_cast(s, "const WindowArgs &", reg(c, "args")));
+    stmt_return(s, c->window->per_tap ? has_tap(c) : has_pixel(c));
     stmt_end(s);
     stmt_function(
         s, (Function){.result = "int", .name = "d_row", STMT_PARAMS({"const Args &", "args"}, {"int", "m"})});
     stmt_define(s, "WindowArgs &", "all", value_cast(s, "const WindowArgs &", reg(c, "args")));
-    const Expr *row = expr_mod(pool, number(c, "m"), place_number(c, "rows", -1));
-    stmt_return(s, value_cast(s, "int", value_expr(s, row)));
+    const Expr *row = expr_mod(&s->pool, number(c, "m"), place_number(c, "rows", -1));
+    stmt_return(s, value_cast(s, "int", value_expr(s, c->window->per_tap ? tap_place(c).channel : row)));
     stmt_end(s);
 }
 
@@ -115,14 +180,6 @@ static const Value *place_of_matrix(const Produce *c, char tensor)
     const Value *column = value_call(s, stmts_name(s, "g_%c_at_n", tensor), reg(c, "n"), ld);
     const Value *row = value_call(s, stmts_name(s, "g_%c_at_m", tensor), reg(c, "m"), ld);
     return value_op(s, VALUE_ADD, value_op(s, VALUE_ADD, matrix, column), row);
-}
-
-static void open_place(const Produce *c, const char *type, const char *name)
-{
-    stmt_function(c->s, (Function){.result = type,
-                                   .name = name,
-                                   STMT_PARAMS({"const Args &", "args"}, {"int", "m"}, {"int", "n"},
-                                               {"int", "batch"})});
 }
 
 static void close_place(const Produce *c, const Value *tensor, const Value *at)
@@ -140,13 +197,14 @@ static void places(const Produce *c)
         const char tensor = "abcd"[t];
         const Value *first = value_named(s, "args.%c", tensor);
         open_place(c, t == 3 ? "g_TD *" : "const g_TD *", stmts_name(s, "%c_at", tensor));
-        if (c->window && !c->window->per_tap) {
+        if (c->window && (c->placed || !c->window->per_tap)) {
             stmt_define(s, "WindowArgs &", "all", value_cast(s, "const WindowArgs &", reg(c, "args")));
-            close_place(c, first, value_expr(s, place_of_window(c, t)));
+            close_place(c, first,
+                        value_expr(s, c->window->per_tap ? place_of_tap(c, t) : place_of_window(c, t)));
         } else
             close_place(c, first, place_of_matrix(c, tensor));
     }
-    if (c->window && window_is_placed(c->window)) places_of_blocks(c);
+    if (c->placed) placed_rows(c);
     open_place(c, "g_TD *", "workspace_at");
     close_place(c, value_reg(s, "args.d"), place_of_matrix(c, 'd'));
 }
@@ -168,8 +226,9 @@ static void window_args(const Produce *c)
     for (int d = 0; d < WINDOW_SPATIAL; d++)
         for (int i = 0; i < 3; i++) stmt_var(s, "int", stmts_name(s, "%s_%c", along[i], "wh"[d]), NULL);
     stmt_var(s, "u32", "chunks", NULL); /* of channels */
-    for (int i = 0; i < WINDOW_PLACE_NUMBERS && window_is_placed(c->window); i++)
-        stmt_var(s, "u32", window_place_names[i], NULL);
+    const char *const *place;
+    const int n_place = window_place_names(c->window, c->placed, &place);
+    for (int i = 0; i < n_place; i++) stmt_var(s, "u32", place[i], NULL);
     stmt_end(s);
 }
 
@@ -223,15 +282,20 @@ static void window_of_tile(const Produce *c)
 {
     Stmts *s = c->s;
     const Window *w = c->window;
-    if (w->per_tap) {
-        set_tap(c, number(c, "p.batch"));
-        return;
+    const Expr *batch = number(c, "p.batch"), *group = batch;
+    if (w->per_tap && w->group >= 0) {
+        const Expr *taps = expr_mul(&s->pool, size_of(c, w->tap[0]), size_of(c, w->tap[1]));
+        group = expr_div(&s->pool, batch, taps), batch = expr_mod(&s->pool, batch, taps);
     }
     for (int i = 0; i < 2 && w->group >= 0; i++)
         stmt_define(s, "int", i ? "first_row" : "first_channel",
                     value_cast(s, "int",
-                               value_op(s, VALUE_MUL, field(c, "batch"),
+                               value_op(s, VALUE_MUL, value_expr(s, group),
                                         value_expr(s, size_of(c, i ? w->row : w->channel)))));
+    if (w->per_tap) {
+        set_tap(c, batch);
+        return;
+    }
     set_pixel(c, expr_add(&s->pool, number(c, "p.n"), own_pixels(c)),
               w->group < 0 ? field(c, "batch") : value_int(s, 0));
 }
@@ -364,8 +428,11 @@ Err hopper_produce(const GpuPlan *p, const StageRing *ring, Stmts *s, Produced *
 {
     Window w;
     if (p->indices) TRY(hopper_window(p, &w));
-    const Produce c = {
-        .p = p, .s = s, .window = p->indices ? &w : NULL, .at = hopper_place(p, s, hopper_rank(p, s))};
+    const Produce c = {.p = p,
+                       .s = s,
+                       .window = p->indices ? &w : NULL,
+                       .placed = hopper_is_placed(p),
+                       .at = hopper_place(p, s, hopper_rank(p, s))};
     if (p->indices) stmt_file(s, "nvptx/hopper_window.cuh"), window_args(&c);
     places(&c);
     hopper_fill(p, c.window, s);

@@ -24,7 +24,10 @@ static Store store_of(const GpuPlan *p, Stmts *s, bool reads, Window *window)
                    .s = s,
                    .swap = p->matrix.swap,
                    .reads = reads,
-                   .window = window && hopper_is_placed(p) && !hopper_window(p, window) ? window : NULL,
+                   .window =
+                       window && p->groups.engine_store && hopper_is_placed(p) && !hopper_window(p, window)
+                           ? window
+                           : NULL,
                    .columns = m.columns,
                    .along = m.along,
                    .slices = m.slices,

@@ -292,7 +292,7 @@ static void store_one(const Write *w)
     const Value *row = stmt_var(s, "g_OfRow", "of_row", NULL), *col = stmt_var(s, "g_OfCol", "of_col", NULL);
     const Value *c = stmt_var(s, "g_TD", "c", NULL);
     const bool placed = hopper_is_placed(w->p);
-    if (placed) stmt_if(s, value_call(s, "d_has", reg(w, "args"), m, n));
+    if (placed) stmt_if(s, value_call(s, "d_has", reg(w, "args"), m, n, batch));
     if (w->fused) {
         const Value *of_row = placed ? value_call(s, "d_row", reg(w, "args"), m) : m;
         stmt_call(s, "g_rows<1>", ops, of_row, flag(w, false), value_op(s, VALUE_ADDRESS, row, NULL));
