@@ -8,6 +8,8 @@
 #include "index/walk.h"
 #include "problem/stream_cut.h"
 
+#include <math.h>
+
 /* Sizes have 32 bits because larger launches are refused. */
 static const Expr *counted(ExprPool *p, const Expr *e) { return expr_within(p, e, 0, UINT32_MAX); }
 static const Expr *add(ExprPool *p, const Expr *x, const Expr *y) { return counted(p, expr_add(p, x, y)); }
@@ -126,6 +128,23 @@ bool stream_cut(const StreamKernel *s, int64_t tiles, int64_t groups, int64_t k,
     if (p.failed || (words.parts && !expr_eval(words.parts, NULL, &out->parts))) return false;
     return expr_eval(words.shared, NULL, &out->tiles) && expr_eval(words.share, NULL, &out->share) &&
            expr_eval(words.longer, NULL, &out->longer);
+}
+
+int64_t stream_even_parts(const StreamKernel *s, int64_t tiles, int64_t n_cu, int64_t k)
+{
+    const int64_t chunks = (k + s->depth_u - 1) / s->depth_u, slots = n_cu * s->blocks;
+    int64_t best = 1;
+    double least = INFINITY;
+    if (tiles < 0 || tiles > UINT32_MAX || k < 0 || k > UINT32_MAX) return 1;
+    for (int64_t i = 1; i <= PARTS_MAX && (i == 1 || i <= chunks); i++) {
+        const int64_t rounds = (tiles * i + slots - 1) / slots, share = (chunks + i - 1) / i;
+        /* shares that do not end with a tile have a part of the next one too */
+        const int64_t parts = i + (chunks % i != 0);
+        const double cost = parts > 1 ? (double)(parts * s->stream_part) + s->stream_fix : 0;
+        const double time = (double)rounds * (double)(share * s->depth_u) + cost;
+        if (time < least) best = i, least = time;
+    }
+    return best;
 }
 
 const Expr *walk_stream_group(ExprPool *p, const Walk *w, const Expr *group, const Expr *groups)
