@@ -318,7 +318,7 @@ static void stream(const Walk *w, int64_t tiles, int64_t k, int64_t groups, int6
         for (int64_t i = 0; i < chunks || i < 1; i++) assert_int_equal(chunks ? seen[t][i] : taken[t], 1);
     for (int64_t t = 0; t < tiles; t++)
         for (int64_t u = 0; u < t; u++) assert_true(!parts[t] || !parts[u] || counter[t] != counter[u]);
-    if (w->stream_part) return;
+    if (w->stream_part || w->stream_even) return;
     const int64_t even = w->stream_k == 1 ? (tiles * chunks + groups - 1) / groups : least + 1;
     assert_true(most <= even); /* no group has more than its share */
 }
@@ -374,6 +374,16 @@ static void level_streams(void **state)
                                tiles, k, groups, 0);
 }
 
+/* As many equal parts of all tiles as there are groups for each, at most as many as chunks. */
+static void even_streams(void **state)
+{
+    (void)state;
+    for (int64_t tiles = 1; tiles < 40; tiles += 1 + tiles / 8)
+        for (int64_t k = 0; k < 90; k += 13)
+            for (int64_t groups = 1; groups < 40; groups += 1 + groups / 4)
+                stream(&(Walk){.split = 1, .depth_u = 8, .stream_k = 3, .stream_even = true}, tiles, k, groups, 0);
+}
+
 /* From the least K on which pays some number of tiles and groups is cut, below it none. */
 static void least_k(void **state)
 {
@@ -418,6 +428,7 @@ int main(void)
                                        cmocka_unit_test(chunks),          cmocka_unit_test(dies),
                                        cmocka_unit_test(blocks_of_a_die), cmocka_unit_test(stagger),
                                        cmocka_unit_test(streams),         cmocka_unit_test(level_streams),
-                                       cmocka_unit_test(least_k),       cmocka_unit_test(even_parts)};
+                                       cmocka_unit_test(least_k),       cmocka_unit_test(even_parts),
+                                       cmocka_unit_test(even_streams)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

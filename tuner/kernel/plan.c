@@ -65,6 +65,7 @@ Walk plan_walk(const Solution *s)
         .stream_k = s->StreamK,
         .stream_part = cost.blocks ? 0 : cost.part,
         .stream_fix = cost.blocks ? 0 : cost.fix,
+        .stream_even = cost.blocks > 0,
         .stream_dies = s->StreamK ? s->StreamKXCCMapping : 0,
         .members = s->ClusterK > 1 ? s->ClusterK : 0,
         .split_rows_round_robin = s->GlobalSplitUWorkGroupMappingRoundRobin,

@@ -38,5 +38,5 @@ static StreamCost of_ring(const Solution *s)
 StreamCost stream_cost(const Solution *s)
 {
     if (wgmma_is(s)) return of_wgmma(s);
-    return s->StreamK && s->NvRing == 1 ? of_ring(s) : (StreamCost){0};
+    return s->StreamK > 1 && s->NvRing == 1 ? of_ring(s) : (StreamCost){0};
 }
