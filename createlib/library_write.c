@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "createlib/library_internal.h"
 #include "problem/predicate.h"
+#include "space/stream.h"
 #include "space/wgmma.h"
 
 const char *library_suffix(LibraryFormat f) { return f == LIBRARY_YAML ? ".yaml" : ".dat"; }

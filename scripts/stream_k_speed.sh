@@ -6,6 +6,7 @@
 #      cut does not pay tiles are not cut, so that it should not be below 0.98.
 #   2. OUT/few: 8 stream-K kernels of different tiles and 50 others, every second one of the list of NN kernels in test/data/search,
 #      on unseen sizes (unseen_sizes.sh); prints the mean loss of the best of the 8 against the best of the 50 (6% is expected).
+#      A size on which one of the 8 is faster has no loss, one that none of them takes is lost.
 #   3. OUT/bytes.txt, where ncu is there and may read counters: bytes read from DRAM by the persistent and the StreamK 3 kernel.
 # Every result is validated by the run. A run that its limit stops is judged by the sizes that it has measured.
 #
@@ -13,7 +14,8 @@
 # a device, where there is a compiler: carry OUT/build to the machine with the device then, as OUT/build there.
 # `stream_k_speed.sh OUT --simulate --arch sm_90a` goes through it without a device, with times that are made up.
 # Environment: TUNER (build/bin/tuner), DEVICE (cuda), LIMIT (seconds of each run, 300), RACE (most seconds of a size in OUT/few, 0.5),
-# STEPS ("waves few"), CUS (132: processors), SIZES (60), UNSEEN (100). Exit code 1: a kernel is wrong or did not run.
+# STEPS ("waves few"), CUS (132: processors), SIZES (60), UNSEEN (100),
+# SEED (2: of the unseen sizes). Exit code 1: a kernel is wrong or did not run.
 set -e
 [ $# -ge 1 ] || { echo "usage: stream_k_speed.sh OUT [TUNER OPTION...]" >&2; exit 2; }
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -76,7 +78,7 @@ best() {
         if (kind[i] == 3 && $i + 0 > third) third = $i + 0
         if (kind[i] && $i + 0 > any) any = $i + 0
       }
-      if (plain > 0 && any > 0) print $2, $3, $4, $5, plain, third, any }' "$out/$1.csv"
+      if (plain > 0) print $2, $3, $4, $5, plain, third, any }' "$out/$1.csv"
 }
 
 tile='256, 64, 16, 1, 1, 1, 1, 1, 2'
@@ -102,13 +104,21 @@ fi
 if [ "${steps#*few}" != "$steps" ]; then
   head_of "--race-seconds ${RACE:-0.5}" >"$out/few_base.yaml"
   { sed -n '/- # NN/,/- # /p' "$list" | grep '^            - {MatrixInstruction' | grep -v 'StreamK' | awk 'NR % 2 && ++n <= 50'
-    for t in "$tile" '64, 256, 16, 1, 1, 1, 1, 2, 1' '128, 64, 16, 1, 1, 1, 1, 1, 2' '64, 64, 16, 1, 1, 1, 1, 2, 1' \
-      '64, 64, 16, 1, 1, 1, 1, 1, 1' '64, 32, 16, 1, 1, 1, 1, 1, 1'; do stream "$t" 3; done
-    # these take every alignment
-    for t in '16, 8, 16, 1, 1, 4, 8, 2, 2' '16, 8, 16, 1, 1, 2, 4, 2, 2'; do stream "$t" 3 | sed 's/}/, DepthU: 32, PrefetchGlobalRead: 3}/'; done
+    # chosen by times of the tiles' other kernels on the sizes of seed 1; PackOperands and kernels without the copy engine
+    # take every alignment
+    while read -r t; do echo "            - {MatrixInstruction: $t, PersistentKernel: 0, StreamK: 3}"; done <<KERNELS
+[256, 64, 16, 1, 1, 1, 1, 1, 2]
+[128, 64, 16, 1, 1, 1, 2, 1, 1], ConsumerSchedule: PingPong, PackOperands: 3
+[128, 64, 16, 1, 1, 1, 1, 1, 1], ConsumerSchedule: PingPong, PackOperands: 3
+[128, 64, 16, 1, 1, 1, 1, 1, 1], ConsumerSchedule: PingPong, DependentLaunch: True
+[128, 64, 16, 1, 1, 1, 1, 1, 2], PackOperands: 3, EngineStore: False
+[64, 64, 16, 1, 1, 1, 1, 2, 1], PackOperands: 3, EngineStore: False
+[16, 8, 16, 1, 1, 1, 2, 1, 2], WorkGroup: [16, 8, 4], DepthU: 128, PrefetchGlobalRead: 3
+[16, 8, 16, 1, 1, 1, 2, 2, 1], WorkGroup: [16, 8, 4], DepthU: 128, PrefetchGlobalRead: 5
+KERNELS
     printf '      BenchmarkFinalParameters:\n        - ProblemSizes:\n          - Exact: [4096, 4096, 1, 4096]\n'
     tail_of; } >>"$out/few_base.yaml"
-  sh "$root/scripts/unseen_sizes.sh" "$out/few_base.yaml" "${UNSEEN:-100}" >"$out/few.yaml"
+  sh "$root/scripts/unseen_sizes.sh" "$out/few_base.yaml" "${UNSEEN:-100}" "${SEED:-2}" >"$out/few.yaml"
   measure few "$@"
 fi
 bytes_config() { # NAME KERNEL
@@ -129,7 +139,7 @@ fi
 
 if [ "${steps#*waves}" != "$steps" ]; then
   best waves | awk '{ printf "%s,%s,%s,%s: StreamK 3 %.3f, best %.3f\n", $1, $2, $3, $4, $6 / $5, $7 / $5
-      third += log($6 > 0 ? $6 / $5 : 1); any += log($7 / $5); if (!n++ || $6 / $5 < least) least = $6 / $5 }
+      third += log($6 > 0 ? $6 / $5 : 1); any += log($7 > 0 ? $7 / $5 : 1); if (!n++ || $6 / $5 < least) least = $6 / $5 }
     END { if (!n) { print "no size has a stream-K kernel and another one"; exit 1 }
       printf "StreamK 3 against the persistent kernel of the same tile: %.3f geometric mean of %d sizes, least %.3f; the best stream-K kernel %.3f\n",
         exp(third / n), n, least, exp(any / n) }' >"$out/waves.txt" || bad=1
@@ -137,9 +147,11 @@ if [ "${steps#*waves}" != "$steps" ]; then
 fi
 if [ "${steps#*few}" != "$steps" ]; then
   best few | awk '{ loss = 1 - ($7 < $5 ? $7 / $5 : 1); s += loss; n++; if (loss > most) most = loss
+      plain += 1 - $7 / $5
       printf "%s,%s,%s,%s: %.3f\n", $1, $2, $3, $4, $7 / $5 }
     END { if (!n) { print "no size has a stream-K kernel and another one"; exit 1 }
-      printf "8 stream-K kernels against 50 others on unseen sizes: %.1f%% mean loss of %d sizes, most %.1f%%\n", 100 * s / n, n, 100 * most }' \
+      printf "8 stream-K kernels against 50 others on unseen sizes: %.1f%% mean loss of %d sizes, most %.1f%% (%.1f%% where gains count too)\n",
+        100 * s / n, n, 100 * most, 100 * plain / n }' \
     >"$out/few.txt" || bad=1
   cat "$out/few.txt"
 fi

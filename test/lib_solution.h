@@ -5,6 +5,7 @@
 #include "client/runtime/library.h"
 #include "problem/problem.h"
 #include "space/solution.h"
+#include "space/stream.h"
 #include "space/wgmma.h"
 
 /* What createlib writes of tensor maps and clusters. specs: where the maps' descriptions stay. */
@@ -53,7 +54,8 @@ static inline void lib_solution_of(const Solution *s, const char *name, LibSolut
     m->global_accumulation = s->GlobalAccumulation;
     m->workspace_bytes_per_c = s->WorkspaceSizePerElemC;
     m->stream_k = s->StreamK, m->stream_k_atomic = s->StreamKAtomic != 0;
-    if (wgmma_is(s)) m->stream_k_part = wgmma_stream_part(s), m->stream_k_fix = wgmma_stream_fix(s);
+    const StreamCost cost = stream_cost(s);
+    m->stream_k_part = cost.part, m->stream_k_fix = cost.fix, m->stream_k_blocks = cost.blocks;
     m->source_kernel = s->KernelLanguage == LANG_SOURCE;
     m->preload_kernargs = s->PreloadKernelArguments == 1;
     static TensorMapSpec specs[TENSOR_MAPS_MAX]; /* of the last solution */

@@ -40,10 +40,15 @@ static uint64_t modelled_grid(const Contraction *p, const LibSolution *s, const 
     return best;
 }
 
+static StreamKernel kernel_of(const SizeMapping *m)
+{
+    return (StreamKernel){m->stream_k, m->depth_u, m->stream_k_part, m->stream_k_fix, m->stream_k_blocks};
+}
+
 /* The cut of a kernel that cuts tiles into equal parts (Walk.stream_part). */
 static StreamCut level_cut(const Contraction *p, const SizeMapping *m, uint64_t tiles, uint64_t groups)
 {
-    const StreamKernel k = {m->stream_k, m->depth_u, m->stream_k_part, m->stream_k_fix};
+    const StreamKernel k = kernel_of(m);
     StreamCut cut;
     if (!stream_cut(&k, (int64_t)tiles, (int64_t)groups, p->k, 1, &cut)) /* as if tiles had parts */
         cut = (StreamCut){.tiles = (int64_t)tiles, .parts = (int64_t)groups};
@@ -61,7 +66,7 @@ bool stream_has_parts(const Contraction *p, const LibSolution *s, const Geometry
     const SizeMapping *m = &s->map;
     /* of kernels with clusters the driver launches as many groups as run at once, which may be fewer */
     if (cluster_size(m) > 1) return true;
-    if (!m->stream_k_part) return g->padded_tiles % g->sk_grid;
+    if (!m->stream_k_part || m->stream_k_blocks) return g->padded_tiles % g->sk_grid;
     return level_cut(p, m, g->tiles, g->sk_grid).tiles > 0;
 }
 
@@ -73,6 +78,16 @@ static uint64_t level_grid(const Contraction *p, const SizeMapping *m, const Geo
     if (tiles == 0 || tiles >= groups) return g->cu;
     const StreamCut cut = level_cut(p, m, tiles, groups);
     return tiles * (cut.tiles ? (uint64_t)cut.parts : 1) * cluster;
+}
+
+/* A group for each part of all tiles, or for each tile. */
+static uint64_t even_grid(const Contraction *p, const SizeMapping *m, const Geometry *g)
+{
+    const StreamKernel k = kernel_of(m);
+    if (g->tiles == 0 || g->tiles > STREAM_GROUPS_MAX) return g->cu;
+    const int64_t parts = stream_even_parts(&k, (int64_t)g->tiles, (int64_t)g->cu, p->k);
+    const uint64_t groups = g->tiles * (uint64_t)parts;
+    return groups <= STREAM_GROUPS_MAX ? groups : g->tiles;
 }
 
 uint64_t stream_grid(const Contraction *p, const LibSolution *s, const LaunchHardware *hw, const Geometry *g)
@@ -91,6 +106,7 @@ uint64_t stream_grid(const Contraction *p, const LibSolution *s, const LaunchHar
     }
     /* Tensile's kernels have as many groups as there are compute units. For few tiles that gives shares of a
      * chunk or two, whose sums cost more than their products. */
+    if (s->map.stream_k_blocks) return even_grid(p, &s->map, g);
     if (s->map.stream_k_part) return level_grid(p, &s->map, g);
     if (s->map.source_kernel && g->tiles < g->cu && p->k > 0) return modelled_grid(p, s, g, g->tiles);
     if (hw->streamk_max_cus > 0) return least(g->cu, (uint64_t)hw->streamk_max_cus);

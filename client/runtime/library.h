@@ -49,7 +49,8 @@ typedef struct {
      * bands along M or N; "workGroupMappingXCC", "-XCCGroup", "-XCCChunk": as params.def has them */
     int32_t mapping_dim, mapping_xcc, mapping_group, mapping_chunk;
     int32_t stream_k_part,
-        stream_k_fix;      /* extensions "streamKPart", "streamKFix": those of Walk (index/walk.h) */
+        stream_k_fix,      /* extensions "streamKPart", "streamKFix": those of Walk (index/walk.h) */
+        stream_k_blocks;   /* extension "streamKBlocks": as in StreamKernel (problem/stream_cut.h) */
     uint8_t n_tensor_maps; /* extension "tensorMaps" */
     const TensorMapSpec *tensor_map;
     uint8_t n_zero_pads; /* extension "zeroPads": those of A, then those of B, in the problem type's order */

@@ -257,7 +257,7 @@ static void direction(void **state)
 static void parts_of_launches(void **state)
 {
     (void)state;
-    const StreamKernel cuts = {3, 64, 144, 717};
+    const StreamKernel cuts = {3, 64, 144, 717, 0};
     ModelKernel plain = kernel, stream, joined;
     StreamCut cut;
     ModelTime t;
@@ -280,6 +280,13 @@ static void parts_of_launches(void **state)
     stream.stream_k = 1, stream.stream_part = 0;
     assert_true(seconds_of(&stream, size_of(7168, 3072, 8192), NULL) >
                 1.2 * seconds_of(&plain, size_of(7168, 3072, 8192), NULL));
+    /* parts that the launch hands out: 66 tiles on 132 compute units in two parts each, full rounds in one */
+    stream.stream_k = 3, stream.stream_part = 144, stream.stream_blocks = 1;
+    const ModelSize half = size_of(256 * 6, 128 * 11, 8192), full = size_of(256 * 12, 128 * 11, 8192);
+    assert_true(seconds_of(&stream, half, &t) < 0.8 * seconds_of(&plain, half, NULL));
+    assert_true(t.term[MODEL_TERM_split] > 0);
+    assert_true(seconds_of(&stream, full, &t) == seconds_of(&plain, full, NULL));
+    stream.stream_k = 1, stream.stream_part = 0, stream.stream_blocks = 0;
     /* four parts a row of 32 or 43 tiles apart: the 172 of the latter do not run at once */
     joined.split = 4, joined.split_kind = MODEL_SPLIT_JOINED, joined.tile_m = 128;
     const double together = seconds_of(&joined, size_of(4096, 4096, 4096), NULL);

@@ -318,7 +318,7 @@ static void stream(const Walk *w, int64_t tiles, int64_t k, int64_t groups, int6
         for (int64_t i = 0; i < chunks || i < 1; i++) assert_int_equal(chunks ? seen[t][i] : taken[t], 1);
     for (int64_t t = 0; t < tiles; t++)
         for (int64_t u = 0; u < t; u++) assert_true(!parts[t] || !parts[u] || counter[t] != counter[u]);
-    if (w->stream_part) return;
+    if (w->stream_part || w->stream_even) return;
     const int64_t even = w->stream_k == 1 ? (tiles * chunks + groups - 1) / groups : least + 1;
     assert_true(most <= even); /* no group has more than its share */
 }
@@ -374,6 +374,16 @@ static void level_streams(void **state)
                                tiles, k, groups, 0);
 }
 
+/* As many equal parts of all tiles as there are groups for each, at most as many as chunks. */
+static void even_streams(void **state)
+{
+    (void)state;
+    for (int64_t tiles = 1; tiles < 40; tiles += 1 + tiles / 8)
+        for (int64_t k = 0; k < 90; k += 13)
+            for (int64_t groups = 1; groups < 40; groups += 1 + groups / 4)
+                stream(&(Walk){.split = 1, .depth_u = 8, .stream_k = 3, .stream_even = true}, tiles, k, groups, 0);
+}
+
 /* From the least K on which pays some number of tiles and groups is cut, below it none. */
 static void least_k(void **state)
 {
@@ -391,6 +401,26 @@ static void least_k(void **state)
     }
 }
 
+/* Kernels whose launches cut all tiles, on 10 compute units that have 2 work-groups each. */
+static void even_parts(void **state)
+{
+    (void)state;
+    const StreamKernel s = {.stream_k = 3, .depth_u = 8, .stream_part = 4, .stream_fix = 100, .blocks = 2};
+    static const struct {
+        int64_t tiles, k, parts;
+    } rows[] = {{20, 8000, 1}, /* a full round */
+                {10, 8000, 2}, /* 4,000 and 108 of 8,000 */
+                {10, 200, 1},  /* shares of 13 and 12 chunks: 104 and 112 of 200 */
+                {10, 240, 2},  /* 120 and 108 of 240 */
+                {21, 8000, 8}, /* 9 rounds of an eighth and 132; whole tiles take 16,000 */
+                {1, 1 << 20, 8},
+                {1, 24, 1},
+                {0, 8000, 1},
+                {(int64_t)1 << 40, 8000, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(stream_even_parts(&s, rows[i].tiles, 10, rows[i].k), rows[i].parts);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(bijections),      cmocka_unit_test(z_order),
@@ -398,6 +428,7 @@ int main(void)
                                        cmocka_unit_test(chunks),          cmocka_unit_test(dies),
                                        cmocka_unit_test(blocks_of_a_die), cmocka_unit_test(stagger),
                                        cmocka_unit_test(streams),         cmocka_unit_test(level_streams),
-                                       cmocka_unit_test(least_k)};
+                                       cmocka_unit_test(least_k),       cmocka_unit_test(even_parts),
+                                       cmocka_unit_test(even_streams)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,6 +48,8 @@ typedef struct {
         stream_fix;          /* > 0, of stream_k 2, 3: only the tiles that do not fill a round are cut,
                                     * each into as many equal parts, where that pays: elements of K in whose
                                     * time a tile's sums are added for each part, and besides */
+    bool stream_even;        /* of stream_k 2, 3: all tiles are cut into as many equal parts as there are
+                              * groups for each, or go round whole where there are more tiles than groups */
     int32_t stream_dies;     /* StreamKXCCMapping: shares next to each other are of one of so many
                                     * dies; 0: of the groups in their order */
     int32_t mapping;         /* WorkGroupMapping: > 1 bands along N, < -1 along M, else none */
@@ -98,7 +100,7 @@ typedef struct {
     const Expr *share;  /* chunks of each group (SKItersPerWG) */
     const Expr *shared; /* tiles that are cut into shares (skTiles) */
     const Expr *longer; /* the first groups, which have a chunk more (skExtraIters) */
-    const Expr *parts; /* with Walk.stream_part the number of parts of each tile that is cut, whose shares and
+    const Expr *parts; /* with Walk.stream_part or stream_even the number of parts of each tile that is cut, whose shares and
                          * longer shares are those of its parts; else NULL */
     const Expr *whole; /* with Walk.stream_part the tiles that are not cut; else NULL */
 } WalkStreamWords;
@@ -113,7 +115,7 @@ void walk_stream_shares(ExprPool *p, WalkStreamWords *words);
 /* With Walk.stream_part, K below which no tile is cut whatever the number of tiles and groups is. */
 int64_t walk_stream_least_k(const Walk *w);
 /* Whether WALK_ID counts as that of a persistent kernel (group, group + groups, ... below `steps`) instead of
- * the steps of a group: StreamK 3 with Walk.stream_part. */
+ * the steps of a group: StreamK 3 with Walk.stream_part, and Walk.stream_even. */
 bool walk_stream_by_id(const Walk *w);
 /* The share of work-group `group`: its own number, or by Walk.stream_dies one next to those of its die. */
 const Expr *walk_stream_group(ExprPool *p, const Walk *w, const Expr *group, const Expr *groups);

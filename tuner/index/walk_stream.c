@@ -8,6 +8,8 @@
 #include "index/walk.h"
 #include "problem/stream_cut.h"
 
+#include <math.h>
+
 /* Sizes have 32 bits because larger launches are refused. */
 static const Expr *counted(ExprPool *p, const Expr *e) { return expr_within(p, e, 0, UINT32_MAX); }
 static const Expr *add(ExprPool *p, const Expr *x, const Expr *y) { return counted(p, expr_add(p, x, y)); }
@@ -85,7 +87,7 @@ int64_t walk_stream_least_k(const Walk *w)
     return w->stream_part ? least : 0;
 }
 
-bool walk_stream_by_id(const Walk *w) { return w->stream_k == 3 && w->stream_part; }
+bool walk_stream_by_id(const Walk *w) { return w->stream_even || (w->stream_k == 3 && w->stream_part); }
 
 WalkStreamWords walk_stream_words(ExprPool *p, const Walk *w, const Expr *tiles, const Expr *groups,
                                   const Expr *k, const Expr *rounds)
@@ -95,6 +97,13 @@ WalkStreamWords walk_stream_words(ExprPool *p, const Walk *w, const Expr *tiles,
     words.total = mul(p, tiles, words.chunks);
     if (w->stream_part) {
         level_words(p, w, tiles, groups, k, &words);
+        return words;
+    }
+    if (w->stream_even) {
+        const Expr *most = expr_div(p, groups, expr_name(p, "least_tiles", at_least_1(p, tiles)));
+        words.parts = expr_name(p, "tile_parts", at_least_1(p, min(p, most, words.chunks)));
+        words.shared = tiles;
+        walk_stream_shares(p, &words);
         return words;
     }
     words.shared = expr_name(p, "shared_tiles", counted(p, shared_tiles(p, w, tiles, groups, rounds)));
@@ -126,6 +135,23 @@ bool stream_cut(const StreamKernel *s, int64_t tiles, int64_t groups, int64_t k,
     if (p.failed || (words.parts && !expr_eval(words.parts, NULL, &out->parts))) return false;
     return expr_eval(words.shared, NULL, &out->tiles) && expr_eval(words.share, NULL, &out->share) &&
            expr_eval(words.longer, NULL, &out->longer);
+}
+
+int64_t stream_even_parts(const StreamKernel *s, int64_t tiles, int64_t n_cu, int64_t k)
+{
+    const int64_t chunks = (k + s->depth_u - 1) / s->depth_u, slots = n_cu * s->blocks;
+    int64_t best = 1;
+    double least = INFINITY;
+    if (tiles < 0 || tiles > UINT32_MAX || k < 0 || k > UINT32_MAX) return 1;
+    for (int64_t i = 1; i <= PARTS_MAX && (i == 1 || i <= chunks); i++) {
+        const int64_t rounds = (tiles * i + slots - 1) / slots, share = (chunks + i - 1) / i;
+        /* shares that do not end with a tile have a part of the next one too */
+        const int64_t parts = i + (chunks % i != 0);
+        const double cost = parts > 1 ? (double)(parts * s->stream_part) + s->stream_fix : 0;
+        const double time = (double)rounds * (double)(share * s->depth_u) + cost;
+        if (time < least) best = i, least = time;
+    }
+    return best;
 }
 
 const Expr *walk_stream_group(ExprPool *p, const Walk *w, const Expr *group, const Expr *groups)
@@ -231,12 +257,34 @@ static WalkStream level_stream(ExprPool *p, const Walk *w, const WalkStreamWords
         .next_slot = slot};
 }
 
+/* With Walk.stream_even: ids count the parts of all tiles, those of a tile one behind the other. */
+static WalkStream even_stream(ExprPool *p, const WalkStreamWords *words, const Expr *tiles, const Expr *id)
+{
+    const Expr *parts = words->parts;
+    const Expr *tile = expr_name(p, "tile", counted(p, expr_div(p, id, parts)));
+    const Expr *part = expr_name(p, "own_part", sub(p, id, mul(p, tile, parts)));
+    const Expr *longer = expr_name(p, "longer_shares", words->longer);
+    const Expr *share = expr_name(p, "share", words->share), *first_group = sub(p, id, part);
+    const Expr *slot = mul(p, first_group, expr_const(p, 2));
+    return (WalkStream){
+        .steps = mul(p, tiles, parts),
+        .tile = tile,
+        .first = expr_name(p, "first", add(p, mul(p, part, share), min(p, part, longer))),
+        .count = expr_name(p, "in_share", add(p, share, expr_op(p, EXPR_LT, part, longer))),
+        .part = part,
+        .parts = parts,
+        .first_group = expr_name(p, "first_group", first_group),
+        .slot = slot,
+        .next_slot = slot};
+}
+
 WalkStream walk_stream(ExprPool *p, const Walk *w, const WalkNames *names, const WalkStreamWords *words,
                        const Expr *tiles)
 {
     const Expr *group = expr_var(p, names->stream_group, WALK_GROUP, 0, UINT32_MAX),
                *groups = expr_var(p, names->stream_groups, WALK_GROUPS, 1, UINT32_MAX),
                *step = expr_var(p, names->id, WALK_ID, 0, UINT32_MAX);
+    if (w->stream_even) return even_stream(p, words, tiles, step);
     if (words->parts) return level_stream(p, w, words, tiles, group, groups, step);
     const Expr *zero = expr_const(p, 0), *one = expr_const(p, 1), *chunks = at_least_1(p, words->chunks);
     chunks = expr_name(p, "per_tile", chunks);

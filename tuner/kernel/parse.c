@@ -396,6 +396,9 @@ static Err check_walk(const Walk *w)
              w->persistent, w->split);
     if (w->stream_part && w->stream_k < 2)
         FAIL(ERR_INPUT, "walk stream_part %d needs stream_k 2 or 3, not %d", w->stream_part, w->stream_k);
+    if (w->stream_even && (w->stream_k < 2 || w->stream_part))
+        FAIL(ERR_INPUT, "walk stream_even needs stream_k 2 or 3 and stream_part 0, not %d and %d", w->stream_k,
+             w->stream_part);
     return ERR_OK;
 }
 

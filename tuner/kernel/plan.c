@@ -8,6 +8,7 @@
 #include "kernel/epilogue.h"
 #include "problem/problem.h"
 #include "space/naming.h"
+#include "space/stream.h"
 #include "space/wgmma.h"
 
 static Op *op_new(Program *p, OpKind kind, int t0, int t1, int t2)
@@ -53,6 +54,7 @@ static void build_views(Program *p, const Solution *s)
 
 Walk plan_walk(const Solution *s)
 {
+    const StreamCost cost = stream_cost(s);
     return (Walk){
         .persistent = s->PersistentKernel != 0 || s->StreamK,
         .batch_in_id =
@@ -61,8 +63,9 @@ Walk plan_walk(const Solution *s)
         .depth_u = s->DepthU,
         .split = s->GlobalSplitU > 1 ? s->GlobalSplitU : 1,
         .stream_k = s->StreamK,
-        .stream_part = s->StreamK > 1 && wgmma_is(s) ? wgmma_stream_part(s) : 0,
-        .stream_fix = s->StreamK > 1 && wgmma_is(s) ? wgmma_stream_fix(s) : 0,
+        .stream_part = cost.blocks ? 0 : cost.part,
+        .stream_fix = cost.blocks ? 0 : cost.fix,
+        .stream_even = cost.blocks > 0,
         .stream_dies = s->StreamK ? s->StreamKXCCMapping : 0,
         .members = s->ClusterK > 1 ? s->ClusterK : 0,
         .split_rows_round_robin = s->GlobalSplitUWorkGroupMappingRoundRobin,

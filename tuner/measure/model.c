@@ -5,6 +5,7 @@
 #include "kernel/plan.h"
 #include "problem/matrix_inst.h"
 #include "problem/pack.h"
+#include "space/stream.h"
 
 /* mma.sync reaches this part of wgmma's rate (measured on an H200: 497 of 773 TFlop/s at 8192^3). */
 #define MMA_OF_WGMMA 0.62
@@ -121,7 +122,8 @@ static Err gpu_kernel_numbers(const Solution *s, const Target *t, ModelKernel *k
                        .steps = engine ? 1 : p.steps / (p.prefetch_local || p.ring.read_ahead ? 2 : 1)};
     if (p.walk.stream_k) {
         k->stream_k = p.walk.stream_k;
-        k->stream_part = p.walk.stream_part, k->stream_fix = p.walk.stream_fix;
+        const StreamCost cost = stream_cost(s);
+        k->stream_part = cost.part, k->stream_fix = cost.fix, k->stream_blocks = cost.blocks;
     }
     if (engine) k->groups = least(k->groups, 1);
     if (p.ring.used && !engine && p.ring.blocks > k->groups) k->groups = p.ring.blocks;

@@ -326,14 +326,27 @@ static double add_rounds(Waves *sum, const Gpu *g, double groups, double slots)
 
 /* Seconds of adding up the shares of cut tiles: as much as the kernel that chose the cut weighed it against,
  * or the sums of a tile that each work-group stores and another one reads. */
-static double shares_seconds(const Gpu *g, const StreamCut *cut)
+static double shares_seconds(const Gpu *g, int64_t parts)
 {
     const ModelKernel *k = g->k;
     const double tile = (double)k->tile_m * k->tile_n;
     if (k->stream_part) /* in elements of K of a tile */
-        return (double)(cut->parts * k->stream_part + k->stream_fix) / k->depth *
+        return (double)(parts * k->stream_part + k->stream_fix) / k->depth *
                overlap((const double[]){g->math_s, g->local_s, g->latency_s}, 3);
     return (2 * tile * k->bytes_sum / (32 * g->r->store) + g->r->load_clocks) / g->d->clock_hz;
+}
+
+/* Stream-K whose launches have a work-group for each part of all tiles. */
+static double add_even(Waves *sum, Gpu *g, double slots, const StreamKernel *kernel, double *split)
+{
+    const double chunks = g->chunks;
+    const int64_t parts =
+        stream_even_parts(kernel, (int64_t)g->groups, (int64_t)most(1, g->cus), (int64_t)g->z->k);
+    g->chunks = up(chunks / (double)parts);
+    const double rounds = add_rounds(sum, g, g->groups * (double)parts, slots);
+    *split = parts > 1 ? shares_seconds(g, parts) : 0;
+    g->chunks = chunks;
+    return rounds;
 }
 
 /* Stream-K: tiles that go round whole, then the shares of the others. *split: of adding those up. */
@@ -341,9 +354,10 @@ static double add_stream(Waves *sum, Gpu *g, double slots, double *split)
 {
     const ModelKernel *k = g->k;
     const double cluster = (double)k->cluster_m * k->cluster_n;
-    const StreamKernel kernel = {k->stream_k, k->depth, k->stream_part, k->stream_fix};
+    const StreamKernel kernel = {k->stream_k, k->depth, k->stream_part, k->stream_fix, k->stream_blocks};
     StreamCut cut;
     *split = 0;
+    if (k->stream_blocks) return add_even(sum, g, slots, &kernel, split);
     if (!stream_cut(&kernel, (int64_t)(g->groups / cluster), (int64_t)most(1, down(slots / cluster)),
                     (int64_t)g->z->k, k->stream_part ? 1 : 0, &cut) ||
         cut.tiles == 0)
@@ -359,7 +373,7 @@ static double add_stream(Waves *sum, Gpu *g, double slots, double *split)
     /* a share of more than a tile stores several */
     sum->seconds += down((double)cut.share / most(chunks, 1)) * (g->store_s * each + group_seconds(g));
     g->apart = false;
-    if (cut.parts > 1 || g->chunks < chunks) *split = shares_seconds(g, &cut);
+    if (cut.parts > 1 || g->chunks < chunks) *split = shares_seconds(g, cut.parts);
     g->chunks = chunks;
     return rounds + 1;
 }

@@ -62,7 +62,7 @@ typedef struct {
             int32_t block_m, block_n; /* host: blocks, which are packed as a whole */
         };
         struct { /* GPU, MODEL_SPLIT_STREAM: as in StreamKernel (problem/stream_cut.h) */
-            int32_t stream_k, stream_part, stream_fix, stream_unused;
+            int32_t stream_k, stream_part, stream_fix, stream_blocks;
         };
     };
     int32_t pack_a, pack_b; /* host: the operand is packed; GPU: a kernel copies it before (PackOperands) */

@@ -10,6 +10,9 @@
 /* Walk's members of these names. */
 typedef struct {
     int32_t stream_k, depth_u, stream_part, stream_fix;
+    /* of kernels whose tiles the launcher cuts: work-groups that a compute unit has at once and that take no
+     * longer then than one alone; else 0 */
+    int32_t blocks;
 } StreamKernel;
 
 /* Tiles that are cut into shares, and the shares: of each tile into `parts`, or with parts 0 of all of them
@@ -22,5 +25,10 @@ typedef struct {
  * are cut besides the rest. False: a number is out of the bounds of walk_stream_words. */
 bool stream_cut(const StreamKernel *s, int64_t tiles, int64_t groups, int64_t k, int64_t rounds,
                 StreamCut *out);
+
+/* Parts into which a launcher cuts each tile of a kernel with `blocks`: those of least predicted time, 1
+ * where no cut pays. It launches a work-group for each part. The hardware hands those out, so that whole
+ * tiles need neither sums in a workspace nor counters. n_cu: compute units. */
+int64_t stream_even_parts(const StreamKernel *s, int64_t tiles, int64_t n_cu, int64_t k);
 
 #endif

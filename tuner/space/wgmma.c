@@ -43,24 +43,6 @@ bool wgmma_k_major(const Solution *s, int t)
     return k_major || (copied && pack_transposes(type_bytes((DataType)s->pt->DataType), k_major));
 }
 
-/* Fitted to stream-K kernels with tiles of 256x128 in f16 on an H200 (test/bench/results/h200/stream_k.csv),
- * of which an element of K takes 9.8 ns: 1.4 us for each part, and 7.0 us once, of which 4.2 us (the launch
- * that clears the flags, waits) are taken as the same for all tiles and 2.8 us as in proportion to the tile.
- * Products take time in proportion to the bytes of their operands. */
-enum { STREAM_PART_BYTES = 288, STREAM_TILE_BYTES = 576, STREAM_WAIT_BYTES = 858 * 256 * 128 };
-
-static int32_t stream_elements(const Solution *s, int32_t bytes)
-{
-    return s->StreamK > 1 ? bytes / type_bytes((DataType)s->pt->DataType) : 0;
-}
-
-int32_t wgmma_stream_part(const Solution *s) { return stream_elements(s, STREAM_PART_BYTES); }
-
-int32_t wgmma_stream_fix(const Solution *s)
-{
-    return stream_elements(s, STREAM_TILE_BYTES + STREAM_WAIT_BYTES / (s->MacroTile0 * s->MacroTile1));
-}
-
 /* Bytes of an element that the kernel stores: of D, or of the sums of parts of K in the workspace. */
 static int32_t stored_bytes(const Solution *s)
 {

@@ -49,10 +49,6 @@ static inline int wgmma_operand(const Solution *s, int t) { return s->pt->Tensor
 bool wgmma_k_major(const Solution *s, int t);
 /* Operand X: 0 is A, 1 is B. Of solutions whose SourceSwap is derived. */
 static inline int wgmma_rows_operand(const Solution *s) { return s->SourceSwap ? 1 : 0; }
-/* What a tile that stream-K cuts takes besides its products, in elements of K in whose time that is: for each
- * part, and once (index/walk.h). 0: StreamK is not 2 or 3. */
-int32_t wgmma_stream_part(const Solution *s);
-int32_t wgmma_stream_fix(const Solution *s);
 /* True when TMA stores D, or the sums of parts of K that a helper kernel adds up; not with ClusterK. */
 bool wgmma_engine_store(const Solution *s);
 

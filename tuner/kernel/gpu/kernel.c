@@ -78,7 +78,8 @@ static void stream_loop(GpuWalk *w, Buf *out)
     const WalkStreamWords words = stream_words(w, tiles, groups);
     w->stream = walk_stream(pool, &w->p->walk, &names, &words, tiles);
     expr_let(&w->text, "n_steps", w->stream.steps);
-    buf_puts(out, "    @NOUNROLL for (unsigned id = 0; id < n_steps; id++) {\n");
+    buf_printf(out, "    @NOUNROLL for (unsigned id = %s) {\n",
+               walk_stream_by_id(&w->p->walk) ? "group; id < n_steps; id += groups" : "0; id < n_steps; id++");
     expr_let(&w->text, gpu_names_of_tile.id, w->stream.tile);
 }
 

@@ -315,6 +315,8 @@ static Err numbers(const Verifier *v)
              v->name);
     if (w->stream_part && !p->groups.used)
         FAIL(ERR_INPUT, "%s: walk stream_part %d is for kernels with warp groups", v->name, w->stream_part);
+    if (w->stream_even && (!p->ring.used || p->groups.used))
+        FAIL(ERR_INPUT, "%s: walk stream_even is for kernels with a ring that all threads fill", v->name);
     const int parts = gpu_chunk_parts(p);
     if (w->depth_u != p->depth_u * parts)
         FAIL(ERR_INPUT, "%s: walk depth %d, the tiles have %d elements of K", v->name, w->depth_u,

@@ -79,9 +79,9 @@ Err host_epilogue_read(Program *p, const char *name)
     if (!plan->out.c || e.scales != own.scales || e.reads_c != own.reads_c || e.adds || e.staged ||
         e.across || e.role)
         FAIL(ERR_INPUT, "%s%sthis epilogue is none of a host kernel", name ? name : "", name ? ": " : "");
-    if (p->walk.stream_part)
-        FAIL(ERR_INPUT, "%s%swalk stream_part %d is for kernels with warp groups", name ? name : "",
-             name ? ": " : "", p->walk.stream_part);
+    if (p->walk.stream_part || p->walk.stream_even)
+        FAIL(ERR_INPUT, "%s%swalk stream_part %d and stream_even %d are for GPUs", name ? name : "",
+             name ? ": " : "", p->walk.stream_part, p->walk.stream_even);
     if (p->walk.stream_k && !e.grid)
         FAIL(ERR_INPUT, "%s%swalk stream_k %d, but the epilogue stores one part", name ? name : "",
              name ? ": " : "", p->walk.stream_k);

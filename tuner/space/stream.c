@@ -1,0 +1,42 @@
+/* Costs of stream-K. See stream.h. */
+#include "space/stream.h"
+
+#include "problem/datatype.h"
+#include "problem/problem.h"
+#include "space/wgmma.h"
+
+/* Fitted to stream-K kernels with tiles of 256x128 in f16 on an H200 (test/bench/results/h200/stream_k.csv),
+ * of which an element of K takes 9.8 ns: 1.4 us for each part, and 7.0 us once, of which 4.2 us (the launch
+ * that clears the flags, waits) are taken as the same for all tiles and 2.8 us as in proportion to the tile.
+ * Products take time in proportion to the bytes of their operands. */
+enum { PART_BYTES = 288, TILE_BYTES = 576, FITTED_TILE = 256 * 128, WAIT_BYTES = 858 * FITTED_TILE };
+
+static StreamCost of_wgmma(const Solution *s)
+{
+    const int32_t bytes = type_bytes((DataType)s->pt->DataType);
+    if (s->StreamK < 2) return (StreamCost){0};
+    return (StreamCost){.part = PART_BYTES / bytes,
+                        .fix = (TILE_BYTES + WAIT_BYTES / (s->MacroTile0 * s->MacroTile1)) / bytes};
+}
+
+/* Kernels with a ring that the threads fill: the same times. An element of K takes a work-group
+ * as long as its products take the compute unit, 0.28 fs for a byte of the operands and an element of the tile
+ * with matrix instructions (half of what wgmma reaches), four times that without; but at least the 2 ns of the
+ * steps and waits of the main loop, in which other work-groups can have the compute unit. */
+enum { PART_PS = 1400000, TILE_PS = 2800000, WAIT_PS = 4200000, LEAST_PS = 2000 };
+
+static StreamCost of_ring(const Solution *s)
+{
+    const int64_t tile = (int64_t)s->MacroTile0 * s->MacroTile1, bytes = type_bytes((DataType)s->pt->DataType);
+    const int64_t own = tile * bytes * (s->EnableMatrixInstruction ? 28 : 112) / 100 + 1;
+    const int64_t element = own > LEAST_PS ? own : LEAST_PS, fit = element / own;
+    return (StreamCost){.part = (int32_t)(PART_PS * tile / FITTED_TILE / element) + 1,
+                        .fix = (int32_t)((WAIT_PS + TILE_PS * tile / FITTED_TILE) / element),
+                        .blocks = fit < s->NvBlocks ? (int32_t)fit : s->NvBlocks};
+}
+
+StreamCost stream_cost(const Solution *s)
+{
+    if (wgmma_is(s)) return of_wgmma(s);
+    return s->StreamK > 1 && s->NvRing == 1 ? of_ring(s) : (StreamCost){0};
+}
