@@ -213,8 +213,7 @@ struct GpuDialect {
     int static_lds;     /* bytes of local memory that a kernel may declare statically */
     bool dynamic_lds;   /* more is asked for at the launch */
     bool aligned_loads; /* vectors in global memory must be aligned to their size */
-    /* A scheduling fence, @keep_order(), follows this number of k-steps of a long stage, so that the compiler
-     * does not hoist the loads of all fragments; 0: there are no fences. */
+    /* @keep_order() follows every N k-steps, so that not all fragment loads are hoisted; 0: never. */
     int steps_per_fence;
     bool separates_threads; /* ThreadSeparateGlobalRead divides the lanes of a wave */
     bool divides_chunks;    /* DepthULdsDivisor divides a chunk of K; elsewhere it has no meaning */
