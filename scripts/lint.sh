@@ -64,7 +64,7 @@ lists=$(grep -nE "$shapes" $code /dev/null | grep -v ':[0-9]*: *\(/\*\| \*\)')
 [ -z "$lists" ] || say "shapes of matrix instructions outside matrix_inst.def: $lists"
 # Generated code is statements (kernel/lower) or a file below text/: no line of a lowering is a string literal, but for
 # messages and for rows of names.
-for f in $(echo "$files" | grep '^tuner/kernel/\(lower\|gpu\|nvptx\)/.*\.c$'); do
+for f in $(echo "$files" | grep '^tuner/kernel/\(lower\|gpu\|nvptx\|amdgcn\|tile\|host\)/.*\.c$'); do
   awk -v f="$f" '
     /^ *"/ && !/^ *"[^"]*", *"/ && !message { printf "lint: %s:%d: a line of generated code as a string literal\n", f, NR; bad = 1 }
     /(FAIL(_[A-Z]+)?|REFUSE|BUG|err_set|err_context)\(/ { message = 1 }

@@ -22,10 +22,9 @@ typedef struct {
 /* Another order of the numbers. All 0: by rows. */
 typedef struct {
     bool by_columns; /* number = c1 * layout[0] + c0 */
-    int32_t
-        inner; /* > 0: only so many neighbours along that side have consecutive numbers; then comes the other
+    int32_t inner; /* > 0: `inner` neighbours along that side have consecutive numbers; then comes the other
                     * side, then the rest of this one */
-    int32_t share; /* > 1: the lanes of a wave are so many groups, each of which has an equal part of every
+    int32_t share; /* > 1: the lanes of a wave form `share` groups, each of which has an equal part of every
                     * line of coordinates (ThreadSeparateGlobalRead) */
 } TileOrder;
 

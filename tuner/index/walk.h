@@ -44,14 +44,14 @@ typedef struct {
     bool split_chunks_round_robin; /* GlobalSplitUSummationAssignmentRoundRobin */
     int32_t stream_k;              /* StreamK: 0 no; 1 shares of all tiles; 2 of the first tiles, as many as
                                     * leave whole rounds for the others; 3 of the last tiles, at the end */
-    int32_t stream_part,
-        stream_fix;          /* > 0, of stream_k 2, 3: only the tiles that do not fill a round are cut,
-                                    * each into as many equal parts, where that pays: elements of K in whose
-                                    * time a tile's sums are added for each part, and besides */
+    /* > 0, with stream_k 2 and 3: only the tiles of the last round, which is not full, are cut, all into the
+     * same number of equal parts, and only where that saves time. stream_part is the cost of each part,
+     * stream_fix that of cutting at all, both in elements of K that a group multiplies in that time. */
+    int32_t stream_part, stream_fix;
     bool stream_even;        /* of stream_k 2, 3: all tiles are cut into as many equal parts as there are
                               * groups for each, or go round whole where there are more tiles than groups */
-    int32_t stream_dies;     /* StreamKXCCMapping: shares next to each other are of one of so many
-                                    * dies; 0: of the groups in their order */
+    int32_t stream_dies;     /* StreamKXCCMapping: the number of dies; the groups of a die have neighbouring
+                              * shares. 0: shares are in the order of groups */
     int32_t mapping;         /* WorkGroupMapping: > 1 bands along N, < -1 along M, else none */
     bool mapping_z;          /* WorkGroupMappingType Z, instead of bands */
     bool mapping_words;      /* the order is an argument (WorkGroupMappingDim 0, 1); `mapping` is not used */
@@ -104,8 +104,8 @@ typedef struct {
                          * longer shares are those of its parts; else NULL */
     const Expr *whole; /* with Walk.stream_part the tiles that are not cut; else NULL */
 } WalkStreamWords;
-/* tiles: of all batches. rounds: so many whole rounds of tiles are cut into shares besides the tiles that do
- * not fill one; of no meaning with StreamK 1 and with Walk.stream_part. */
+/* tiles: of all batches. rounds: the number of whole rounds whose tiles are cut into shares, beside those of
+ * the last round; it has no meaning with StreamK 1 and with Walk.stream_part. */
 WalkStreamWords walk_stream_words(ExprPool *p, const Walk *w, const Expr *tiles, const Expr *groups,
                                   const Expr *k, const Expr *rounds);
 /* Words of Walk.stream_part for texts that keep `parts`: `whole` follows from it, `share` and `longer` from

@@ -1,4 +1,4 @@
-/* The fixed parts of kernels (helpers, conversions, fixed parts of loops), which are files in the kernels'
+/* The fixed parts of kernels (instructions, conversions, helper functions), which are files in the kernels'
  * own language. They stand in tuner/kernel/FOLDER/text and are compiled into the program. Names in them begin
  * with g_, which replaces the '@' of printed statements. */
 #ifndef KERNEL_TEXT_H

@@ -10,7 +10,7 @@ FAR = 'decides or serves leading dimensions that 32 bits of bytes do not reach: 
 ROWS = [
     # registers and order
     (r'sizeof ?\(?[Vw]\b', '', 'g_opaque hides a value from the compiler; what it hides stays the same'),
-    (r'g_keep_order\(\)|bool g_MI_STEP_FENCES = ', '', 'order of instructions'),
+    (r'g_keep_order\(\)', '', 'order of instructions'),
     (r'amdgpu_flat_work_group_size\(\d+, \d+\)', r'size\(\d+, \d+\)', 'a bound of work-groups, not their size'),
     # far operands
     (r'slow \|= t\.ld[ab] > \d+', '', FAR), (r'bool near = |near = near && o\.ldc|unsigned (reach|STRIDE_MOST) = ', '', FAR),

@@ -87,6 +87,19 @@ AmdgcnPlace amdgcn_fragment(ExprPool *pool, const GpuPlan *p, int i, const Expr 
  * @AccV of its accumulators, @AccV @inst(@Op first, @Op second, @AccV). */
 void amdgcn_instruction(const MatrixInst *in, Stmts *s);
 
+/* ---- matrix_sums.c ---- */
+
+typedef struct {
+    int parts;        /* 2 for complex numbers, else 1 */
+    int tiles[2];     /* of a wave, along M and N */
+    int kpl;          /* elements of K of a lane in an instruction */
+    int instructions; /* of a step, along K */
+    int n_acc;        /* accumulators of an instruction */
+    bool fences;      /* scheduling fences between the instructions along K */
+} AmdgcnSums;
+/* Prints @frag_mac, @acc_zero, @acc_get and @acc_set, behind @operand, @inst and @place. */
+void amdgcn_matrix_sums(const AmdgcnSums *x, Stmts *s);
+
 /* ---- layout.c: pads of local memory ---- */
 
 /* One access of a wave: byte offsets of its lanes into the operand's tile, bytes per lane. */

@@ -382,11 +382,7 @@ static void types(const Matrix *m, Stmts *s)
     const GpuPlan *p = m->p;
     const AmdgcnConstant c[] = {{"int", "@MI_PARTS", p->in.parts},
                                 {"int", "@MI_TILES_A", m->tiles[0]},
-                                {"int", "@MI_TILES_B", m->tiles[1]},
-                                {"int", "@MI_KPL", m->kpl},
-                                {"int", "@MI_INSTRUCTIONS", m->vk / m->kpl},
-                                {"int", "@MI_ACCUMULATORS", m->in->n_acc},
-                                {"bool", "@MI_STEP_FENCES", needs_step_fences(m)}};
+                                {"int", "@MI_TILES_B", m->tiles[1]}};
     stmt_file(s, "amdgcn/matrix_types.hip");
     amdgcn_constants(s, c, sizeof c / sizeof c[0]);
     instruction_types(m->in, s);
@@ -514,7 +510,17 @@ static void make(const GpuPlan *p, Stmts *s)
     types(&m, s);
     instruction(m.in, m.swap, s);
     place(&m, s);
-    stmt_file(s, "amdgcn/matrix_steps.hip");
+    stmt_struct(s, "@Frag", 0);
+    stmt_var(s, "@FragA", "a", NULL);
+    stmt_var(s, "@FragB", "b", NULL);
+    stmt_end(s);
+    const AmdgcnSums sums = {.parts = p->in.parts,
+                             .tiles = {m.tiles[0], m.tiles[1]},
+                             .kpl = m.kpl,
+                             .instructions = m.vk / m.kpl,
+                             .n_acc = m.in->n_acc,
+                             .fences = needs_step_fences(&m)};
+    amdgcn_matrix_sums(&sums, s);
     if (amdgcn_sums_in_agprs(p)) stmt_file(s, "amdgcn/acc_pin.hip");
     load(&m, s);
     for (int i = 0; i < 2; i++) place_in_tile(&m, i, s);

@@ -35,7 +35,7 @@
  *   @pointer(V *const *, unsigned): pointer number z of a table, known to point to global memory
  *   @load_nt(const V *), @store_nt(V *, V): non-temporal access to a vector or scalar; with hint_levels
  *                            @load_nt<h> and @store_nt<h>, for the values h of NonTemporal that it has
- *   @keep_order()            compilers move nothing over it (GpuDialect.mixed_steps)
+ *   @keep_order()            compilers move nothing over it (GpuDialect.steps_per_fence)
  *
  * Types made by gpu_types, with GpuDialect.vector (elements by x[i]; aligned to their size):
  *   @T     element of A and B in local memory (of the same size in memory). Complex: struct {@P re, im;};
@@ -151,8 +151,8 @@ typedef struct {
     int nlc, nlp; /* loads per thread along and across the contiguous dimension */
     int lsc, lsp; /* elements that one load of all threads covers, along and across */
     int lvc;      /* threads along: lsc / width */
-    int n_waves; /* WaveSeparateGlobalRead: so many groups of threads load a part of the lines each; else 1 */
-    int groups;  /* ThreadSeparateGlobalRead: so many groups of a wave's lanes share every line; else 1 */
+    int n_waves; /* WaveSeparateGlobalRead: groups of threads that load a part of the lines each; else 1 */
+    int groups;  /* ThreadSeparateGlobalRead: groups of a wave's lanes that share every line; else 1 */
     bool grouped;       /* neighbouring threads load along a line first (GlobalReadCoalesceGroup) */
     bool fractional;    /* FractionalLoad: some loads of some threads lie outside the tile */
     int parts;          /* lanes that share an element: loads have less than one (DirectToLds); else 1 */
@@ -164,7 +164,7 @@ typedef struct {
     Layout layout;      /* line 0: not chosen yet */
     int lds_offset;     /* bytes from the start of a stage */
     int lds_bytes;
-    int shift; /* > 1: vectors of so many elements are shifted back at the edge */
+    int shift; /* > 1: the elements of vectors that are shifted back at the edge */
     int hint;  /* NonTemporal bits */
 } GpuOperand;
 
@@ -213,17 +213,18 @@ struct GpuDialect {
     int static_lds;     /* bytes of local memory that a kernel may declare statically */
     bool dynamic_lds;   /* more is asked for at the launch */
     bool aligned_loads; /* vectors in global memory must be aligned to their size */
-    int mixed_steps;    /* steps of a long stage that compilers may mix, @keep_order() behind them; 0: all */
+    /* @keep_order() follows every N k-steps, so that not all fragment loads are hoisted; 0: never. */
+    int steps_per_fence;
     bool separates_threads; /* ThreadSeparateGlobalRead divides the lanes of a wave */
     bool divides_chunks;    /* DepthULdsDivisor divides a chunk of K; elsewhere it has no meaning */
-    bool hint_levels;       /* NonTemporal's values are told apart */
+    bool hint_levels;       /* NonTemporal's values have different effects */
     /* Text in front of "x)": the bits of unsigned x as a float, and of float x as unsigned. */
     const char *as_float, *as_bits;
     const char *exp[2]; /* e^x of a float and of a double */
     const char
         *fast_tanh; /* embedded text of @tanh and @sigmoid for results of 11 bits or less; NULL: none */
     const char *e4m3_to_f; /* embedded text of OCP's @f8_to_f(unsigned char x); NULL: it is computed */
-    const char *parts;     /* embedded text of what text/parts.h needs: @count_in @flag @release @acquire */
+    const char *parts;     /* embedded text of what parts.c calls: @count_in @flag @release @acquire */
     const char *dependent; /* embedded text of wait_for_previous(), which helper kernels call; NULL: none */
     int parts_ahead;       /* parts of K that the helper kernel which adds them up loads at once; 0: one */
     /* The names listed above. */
@@ -253,7 +254,7 @@ typedef struct {
     int blocks[2];          /* of one instruction along M and N */
     int tiles[2], waves[2]; /* instructions of a wave, waves of a work-group, along M and N */
     bool swap;              /* B is the instruction's first operand (SourceSwap) */
-    int vec[2];             /* so many tiles are interleaved along M and N: neighbours of one lane */
+    int vec[2];             /* tiles that are interleaved along M and N: neighbours of one lane */
     int vk;                 /* elements of K of a lane in a step */
 } GpuMatrix;
 
@@ -543,7 +544,7 @@ int gpu_share(const GpuPlan *p);
 /* Opens @finish. Returns the number of the first accumulator that a thread stores. */
 const Expr *gpu_finish_open(const GpuPlan *p, Stmts *s);
 Err gpu_kernel(const GpuPlan *p, const Program *program, Str symbol, Buf *out);
-/* The same's parts: everything up to the opening brace; the base of one tensor ('a' to 'd') in this batch. */
+/* Parts of the kernel: all up to its opening brace; the base of one tensor ('a' to 'd') in this batch. */
 void gpu_signature(const GpuPlan *p, Str symbol, Buf *out);
 /* The walk in the kernel function's text: its expressions under the kernel's names. */
 enum { GPU_WALK_NODES = 512 };
@@ -559,7 +560,7 @@ typedef struct {
 /* Names in the loop over the steps of stream-K, where a step has the number of its tile. */
 extern const WalkNames gpu_names_of_tile;
 /* Declares the work-group's tile (wg0 wg1 wg2) and part of K; opens the loop of a persistent kernel. Where a
- * tile's parts are added up in the same launch, also part, parts and first_slot (kernel/gpu/text/parts.h). */
+ * tile's parts are added up in the same launch, also part, parts and first_slot (parts.c). */
 void gpu_walk_place(GpuWalk *w, const GpuPlan *p, Buf *out);
 /* Declares first, step, count and whole (WalkChunks) of K elements named k. slow: a name; if it is true,
  * no chunk is a whole one. NULL: never. */
@@ -584,10 +585,10 @@ extern const GpuCompute gpu_valu; /* any type, any target */
 /* For modules whose threads hold ThreadTile0 x ThreadTile1 elements of D as gpu_valu's do: ERR_INPUT when
  * these do not make up the macro tile; @acc_row and @acc_col. */
 Err gpu_check_thread_tile(const GpuPlan *p);
-/* The same, and their GpuCompute.shape. */
+/* The GpuCompute.shape of these modules, which checks the same. */
 Err gpu_thread_shape(GpuPlan *p);
 void gpu_thread_tile(const GpuPlan *p, Stmts *s);
-/* The same, printed. */
+/* Prints the functions of gpu_thread_tile. */
 void gpu_thread_tile_places(const GpuPlan *p, Buf *out);
 extern const GpuCopy gpu_copy_register; /* global memory -> registers -> local memory */
 

@@ -83,7 +83,7 @@ static void stream_loop(GpuWalk *w, Buf *out)
     expr_let(&w->text, gpu_names_of_tile.id, w->stream.tile);
 }
 
-/* What text/parts.h needs to know of a tile's parts. */
+/* Declares what @join (parts.c) needs to know of a tile's parts. */
 static void parts(GpuWalk *w)
 {
     const Walk *walk = &w->p->walk;
@@ -221,7 +221,7 @@ static void tile(const GpuPlan *p, Stmts *s)
     stmt_set_reg(s, "t.slow", value_call(s, "@copy_slow", t));
 }
 
-/* Bytes of so many elements along K. */
+/* Bytes of a number of elements along K. */
 static const Value *depth_bytes(const GpuPlan *p, Stmts *s, const GpuOperand *x, int elements)
 {
     ExprPool *pool = &s->pool;
@@ -329,8 +329,8 @@ static Err sums(const GpuPlan *p, const Program *program, Stmts *s)
     return p->direct ? gpu_direct_loop(p, program, s) : gpu_loop(p, program, s);
 }
 
-/* The tile of a walk that prefetches: its first loads, the results of the tile before it, its sums. A turn
- * behind the last tile only stores. */
+/* The tile of a walk that prefetches: its first loads, the results of the tile before it, its sums. An
+ * iteration behind the last tile only stores. */
 static Err prefetching_turn(const GpuPlan *p, const Program *program, Stmts *s)
 {
     const Value *where = value_reg(s, "has_tile");

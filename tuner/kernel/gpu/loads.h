@@ -1,5 +1,5 @@
-/* The ways of A and B to what a thread multiplies: through registers to local memory, straight to local
- * memory (GpuOperand.to_local), or straight to the fragments (in_registers). */
+/* How elements of A and B reach the thread that multiplies them: through registers and local memory, through
+ * local memory alone (GpuOperand.to_local), or directly in fragments (in_registers). */
 #ifndef KERNEL_GPU_LOADS_H
 #define KERNEL_GPU_LOADS_H
 

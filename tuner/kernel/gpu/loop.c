@@ -23,7 +23,7 @@ static void load_fragments(const GpuPlan *p, Stmts *s, const Value *f, const Val
 static void steps(const GpuPlan *p, Stmts *s, const Value *const lds[2])
 {
     ExprPool *pool = &s->pool;
-    const int fence = p->dialect->mixed_steps;
+    const int fence = p->dialect->steps_per_fence;
     const bool ahead = p->prefetch_local && p->steps > 1;
     const Value *acc = value_reg(s, "acc"), *f = value_reg(s, "f");
     if (gpu_compute_pins(p)) stmt_call(s, "@acc_pin", acc);

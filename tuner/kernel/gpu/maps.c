@@ -350,7 +350,7 @@ static Err check_operand(const Reader *r, const Tile *t, const GpuOperand *x)
                  x->nlc * x->lsc != (x->tlu ? x->tile : p->depth_u) || (x->nlp - 1) * x->lsp >= lines))
         FAIL_TILE(r, t, "copies of %d x %d pieces, %d x %d times, are not those of %d threads", x->lvc,
                   x->lsp, x->nlc, x->nlp, p->n_threads);
-    const int64_t one = (int64_t)x->width * bytes; /* cp.async copies 4, 8 or 16 bytes, 16-byte elements so */
+    const int64_t one = (int64_t)x->width * bytes; /* bytes of a cp.async, which copies 4, 8 or 16 */
     if (ring && (one > 16 || (one & (one - 1))))
         FAIL_TILE(r, t, "copies of %lld bytes, there are copies of 4, 8 and 16", (long long)one);
     if (one > LOAD_BYTES || (int64_t)x->nlc * x->nlp > LOADS_MAX)

@@ -12,7 +12,7 @@
 #include "kernel/lower/build.h"
 
 enum { UPPER = 16, LOWER_MASK = 0xffff }; /* halves of a flag */
-enum { SLOT_I, SLOT_E };                  /* slots of variables, which are told apart by name */
+enum { SLOT_I, SLOT_E };                  /* slots of variables, which differ by name */
 
 typedef struct {
     Stmts *s;
@@ -260,7 +260,7 @@ void gpu_parts(const GpuPlan *p, Stmts *s)
 
 const Value *gpu_joined(const GpuPlan *p, Stmts *s, const Value *lds)
 {
-    const bool of_last = p->walk.prefetches; /* of the tile before this turn's */
+    const bool of_last = p->walk.prefetches; /* of the tile before this iteration's */
     const Value *first = value_reg(s, of_last ? "last_slot" : "first_slot"),
                 *parts = value_reg(s, of_last ? "last_parts" : "parts"),
                 *part = value_reg(s, of_last ? "last_part" : "part");

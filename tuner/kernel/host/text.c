@@ -237,11 +237,8 @@ void host_open_kernel(HostText *t, Str symbol, int64_t local_bytes)
     stmt_var(s, "const char *", "p", value_reg(s, "kernarg"));
     const bool inner = fused_any(&t->p->fused) || t->indices;
     const Value *zero = value_list(s, value_int(s, 0)), *args = value_reg(s, inner ? "args.args" : "args");
-    stmt_var(s,
-             t->indices ? "struct @Dims"
-             : inner    ? "@Fused"
-                        : "@Args",
-             "args", inner ? value_reg(s, "{.args = {0}}") : zero);
+    const char *type = t->indices ? "struct @Dims" : inner ? "@Fused" : "@Args";
+    stmt_var(s, type, "args", inner ? value_reg(s, "{.args = {0}}") : zero);
     stmt_var(s, "@Args *const", "g", value_op(s, VALUE_ADDRESS, args, NULL));
     stmt_set(s, value_reg(s, "g->batch"), value_int(s, 1));
 }

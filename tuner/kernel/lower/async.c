@@ -55,7 +55,8 @@ static Thing memory(Trace *t, const Value *v)
 
 /* ---- functions ---- */
 
-/* Whether a list ends early: on the way to the next turn of its loop, out of it, or out of the function. */
+/* Whether a list ends early: on the way to the next iteration of its loop, out of it, or out of the function.
+ */
 static bool leaves(const Stmt *list, bool in_loop)
 {
     for (const Stmt *s = list; s; s = s->next) {
@@ -243,7 +244,7 @@ static void turns(Trace *t, const Stmt *s)
 
 /* ---- a function ---- */
 
-/* Runs functions one behind another, all of them as many times as there are turns. */
+/* Runs functions one behind another, all of them as many times as there are iterations. */
 static Err checked(const Stmts *s, const char *const *function, int n, int n_turns, bool derives)
 {
     static const TraceRules rules = {.what = "a ring",

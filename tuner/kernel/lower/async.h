@@ -17,7 +17,7 @@
 Err async_derive(Stmts *s, const char *function);
 
 /* The same of two functions that take turns over the same ring: the second one waits for what the first one
- * copies, and the first one's next turn fills the stages that the second one has read. */
+ * copies, and the first one's next iteration fills the stages that the second one has read. */
 Err async_derive_turns(Stmts *s, const char *first, const char *second);
 
 /* ERR_FAILED: a stage is read that no wait or barrier covers or that was never filled; a stage is filled

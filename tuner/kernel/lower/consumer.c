@@ -149,7 +149,7 @@ static bool statement(Trace *run, const Stmt *s)
     }
 }
 
-/* Stages and groups of products, so that every turn of a loop matters. */
+/* Stages and groups of products, so that every iteration of a loop matters. */
 static bool statement_steers(StmtKind kind)
 {
     return kind == STMT_PHASE || kind == STMT_ADVANCE || kind == STMT_PRODUCT_COMMIT ||

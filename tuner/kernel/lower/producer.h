@@ -29,7 +29,7 @@ typedef struct {
     const char *function, *thread; /* its parameter with the thread's number; thread 0 copies */
     bool by_all;                   /* other threads of its warp call the function, too */
     const char *args, *rank;       /* rank(): the number of the work-group in its cluster */
-    int cluster, sharing;          /* work-groups; of which so many have the same part of K */
+    int cluster, sharing;          /* work-groups of a cluster; those of it that have the same part of K */
     int depth;                     /* elements of K of a chunk */
     bool by_tap;   /* K's coordinate follows from a chunk's number and that of a filter's element */
     bool by_group; /* the batch consists of groups; their places are added to the coordinates: those of group

@@ -5,7 +5,7 @@
 
 #include "kernel/lower/stmt.h"
 
-/* Mbarriers: barrier(i) or, with `groups`, barrier(group, i); each expects so many arrivals. */
+/* Mbarriers: barrier(i) or, with `groups`, barrier(group, i); each expects `arrivals` of them. */
 typedef struct {
     const char *barrier;
     int groups, n, arrivals; /* groups 0: none */

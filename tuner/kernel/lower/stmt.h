@@ -263,7 +263,7 @@ void stmt_block(Stmts *s);
 void stmt_end(Stmts *s);
 /* x NULL: of a function without a result. */
 void stmt_return(Stmts *s, const Value *x);
-/* Leaves the innermost loop; goes on with its next turn. */
+/* Leaves the innermost loop; goes on with its next iteration. */
 void stmt_leave(Stmts *s);
 void stmt_next(Stmts *s);
 /* Threads of the work-group meet; what they wrote to local memory is seen behind it. */

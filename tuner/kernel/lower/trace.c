@@ -181,7 +181,7 @@ static Thing of_op(Trace *r, const Value *v)
     const bool decides = (v->op == VALUE_BOTH && thing_is(x, 0)) || (v->op == VALUE_EITHER && thing_is(x, 1));
     if (decides) return x; /* the other side is not evaluated */
     const Thing y = v->y ? trace_value(r, v->y) : nothing;
-    if (x.kind > THING_RECORD) return x; /* what lies so many bytes behind it */
+    if (x.kind > THING_RECORD) return x; /* the same thing: what is added is an offset in it */
     if (y.kind > THING_RECORD) return y;
     if (v->op == VALUE_NOT && x.kind == THING_NUMBER) return thing_number(!x.number);
     if (v->op == VALUE_NEG && x.kind == THING_NUMBER) return thing_number(-x.number);
@@ -297,7 +297,7 @@ static void assign(Trace *r, const Stmt *s)
     Thing *is = s->to->kind == VALUE_NAME ? trace_known(r, s->to->name) : NULL;
     if (!is || to.kind == THING_REGISTERS) return;
     const bool updates = s->kind == STMT_UPDATE && x.kind == THING_NUMBER && is->kind == THING_NUMBER;
-    if (s->kind == STMT_UPDATE && is->kind > THING_RECORD) return; /* some bytes behind it */
+    if (s->kind == STMT_UPDATE && is->kind > THING_RECORD) return; /* the same thing at an offset */
     *is = s->kind == STMT_SET ? x : updates ? of_numbers(s->op, is->number, x.number) : nothing;
 }
 
@@ -314,7 +314,7 @@ static void condition(Trace *r, const Stmt *s)
         trace_block(r, s->body), trace_block(r, s->otherwise);
 }
 
-/* Whether a loop has another turn. */
+/* Whether a loop has another iteration. */
 static bool goes_on(Trace *r, const Loop *l, bool *turns)
 {
     const Thing *i = l->var ? trace_known(r, l->var) : NULL;
@@ -329,7 +329,7 @@ static void loop(Trace *r, const Stmt *s)
     const Loop *l = s->loop;
     const int n = r->n_names, n_records = r->n_records;
     bool turns = true;
-    if (!trace_steers(r, s->body)) { /* further turns do the same */
+    if (!trace_steers(r, s->body)) { /* further iterations do the same */
         if (l->var && l->start) trace_know(r, l->var, nothing);
         trace_block(r, s->body);
         r->n_names = n;

@@ -1,10 +1,10 @@
 /* Running statements on small numbers, to see what they do to the stages of a ring: integers are computed,
- * calls of functions in the same tree are followed, loops are gone through turn by turn. What a protocol
- * consists of (stages, barriers, registers) are Things, which its rules make and understand: the hooks of a
- * TraceRules, called for what the tree does not say itself.
+ * calls of functions in the same tree are followed, loops are gone through iteration by iteration. What a
+ * protocol consists of (stages, barriers, registers) are Things, which its rules make and understand: the
+ * hooks of a TraceRules, called for what the tree does not say itself.
  *
  * A value that nothing says anything of is THING_NONE. A condition on it is refused where one side of it
- * `steers`: does something that the rules watch, so that every turn of a loop matters.
+ * `steers`: does something that the rules watch, so that every iteration of a loop matters.
  */
 #ifndef KERNEL_LOWER_TRACE_H
 #define KERNEL_LOWER_TRACE_H
@@ -113,8 +113,8 @@ static inline bool is_named(const Value *v, const char *name)
     return v && (v->kind == VALUE_NAME || v->kind == VALUE_CALL) && same_name(v->name, name);
 }
 
-/* A state of so many bytes, all zero, whose first member is a Trace, and the function of that name. Its e
- * is ERR_FAILED where there is none (function NULL: none is looked for), functions are too many, or memory
+/* A state of `bytes` bytes, all zero, whose first member is a Trace, and the function of that name. Its e is
+ * ERR_FAILED where there is none (function NULL: none is looked for), functions are too many, or memory
  * was missing when they were made. NULL: out of memory. trace_free returns its e, of NULL ERR_FAILED. */
 void *trace_new(size_t bytes, const TraceRules *rules, const Stmts *s, const char *function, const Stmt **f);
 Err trace_free(void *state);

@@ -358,8 +358,8 @@ void hopper_elements(const GpuPlan *p, Stmts *s)
     stmt_call(s, "group_sync", bar);
     stmt_define(s, "int", "first_m", value_call(s, "slice_m", value_expr(s, i), reg(&w, "p"), reg(&w, "wg")));
     stmt_define(s, "int", "first_n", value_call(s, "slice_n", value_expr(s, i), reg(&w, "p"), reg(&w, "wg")));
-    /* Left to itself the compiler takes two or four turns, depending on small changes elsewhere. Addresses of
-     * contractions have divisions. */
+    /* Left to itself the compiler unrolls two or four iterations, depending on small changes elsewhere.
+     * Addresses of contractions have divisions. */
     const Expr *line = stmt_loop(s, (Loop){.var = "line",
                                            .type = "int",
                                            .start = expr_div_i(w.pool, w.thread, 32),

@@ -6,7 +6,7 @@
 #include "kernel/nvptx/pack.h"
 #include "problem/pack.h"
 
-enum { PACK_SLOT = 0 }; /* of all variables, which are told apart by name */
+enum { PACK_SLOT = 0 }; /* of all variables, which differ by name */
 
 typedef struct {
     Stmts *s;

@@ -339,8 +339,8 @@ static void one_tile(const GpuPlan *p, Stmts *s)
 }
 
 /* The tile of a walk that prefetches: its first chunks, the results of the tile before it, its products. A
- * turn behind the last tile only stores. */
-static void prefetching_turn(const GpuPlan *p, Stmts *s)
+ * iteration behind the last tile only stores. */
+static void prefetching_iteration(const GpuPlan *p, Stmts *s)
 {
     start(p, s);
     stmt_if(s, value_reg(s, "has_tile"));
@@ -384,7 +384,7 @@ static Err kernel(const GpuPlan *p, Stmts *s, Buf *out)
     gpu_walk_chunks(&walk, "k", NULL);
     if (p->walk.staggers) gpu_walk_stagger(&walk);
     TRY(gpu_walk_check(&walk));
-    p->walk.prefetches ? prefetching_turn(p, s) : one_tile(p, s);
+    p->walk.prefetches ? prefetching_iteration(p, s) : one_tile(p, s);
     TRY(put_text(p, s, 1, out));
     buf_puts(out, p->walk.persistent ? "    }\n}\n" : "}\n");
     return buf_check(out);

@@ -43,10 +43,10 @@ void ring_table_put(const GpuPlan *p, Stmts *s);
 void ring_gather_put(const RingCopy *c);
 /* Whether an operand with that first element can be copied by other functions than @elements_X. */
 const Value *ring_gather_fits(const RingCopy *c, const Value *base);
-/* ring_gather_loop.c: prints @advance, @operand_X, @copy and @begin; the start of a turn, the copies of one
- * operand in a step of it. */
+/* ring_gather_loop.c: prints @advance, @operand_X, @copy and @begin; the start of an iteration, the copies of
+ * one operand in a step of it. */
 void ring_gather_loop_put(const RingCopy copy[2]);
-void ring_gather_turn(const RingCopy copy[2], const Value *into);
+void ring_gather_iteration(const RingCopy copy[2], const Value *into);
 void ring_gather_part(const RingCopy *c, const Value *into, const Value *from, const Value *to);
 
 /* ---- the main loop: ring_loop.c ---- */

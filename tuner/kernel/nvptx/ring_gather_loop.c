@@ -146,7 +146,7 @@ void ring_gather_loop_put(const RingCopy copy[2])
     begin(copy);
 }
 
-void ring_gather_turn(const RingCopy copy[2], const Value *into)
+void ring_gather_iteration(const RingCopy copy[2], const Value *into)
 {
     Stmts *s = copy->s;
     stmt_define(s, "@u32", "table", reg(copy, "g.table"));

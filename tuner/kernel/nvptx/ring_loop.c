@@ -1,6 +1,7 @@
 /* The main loop of ring kernels as statements: copies of a chunk into a stage, the wait for the next stage,
- * products of the current one. A turn copies a chunk into the stage that the turn before it has multiplied.
- * Numbers of pending groups are derived from these statements and checked by kernel/lower/async.h. */
+ * products of the current one. An iteration copies a chunk into the stage that the iteration before it has
+ * multiplied. Numbers of pending groups are derived from these statements and checked by
+ * kernel/lower/async.h. */
 #include "kernel/lower/async.h"
 #include "kernel/lower/build.h"
 #include "kernel/nvptx/ring_copy.h"
@@ -249,9 +250,9 @@ static void copy_part(const RingLoop *l, const Expr *ks)
     stmt_end(s);
 }
 
-/* One turn: multiplies the current stage and copies a chunk into the stage before it. fast: that chunk lies
- * inside both operands. Its copies are then distributed over the steps of K. */
-static void turn(const RingLoop *l, bool fast)
+/* One iteration: multiplies the current stage and copies a chunk into the stage before it. fast: that chunk
+ * lies inside both operands. Its copies are then distributed over the steps of K. */
+static void iteration(const RingLoop *l, bool fast)
 {
     Stmts *s = l->s;
     ExprPool *pool = &s->pool;
@@ -259,7 +260,7 @@ static void turn(const RingLoop *l, bool fast)
     const bool via_registers = l->p->ring.via_registers;
     const Value *write = reg(l, "g.write");
     const Value *into = stmt_define(s, "@u32", "into", value_stage(s, l->ring, reg(l, "g.smem"), write));
-    if (fast && l->p->indices) ring_gather_turn(l->copy, into);
+    if (fast && l->p->indices) ring_gather_iteration(l->copy, into);
     if (fast && !via_registers && !l->p->indices) {
         stmt_var(s, "const char *", "qa", reg(l, "a.p"));
         stmt_var(s, "const char *", "qb", reg(l, "b.p"));
@@ -290,7 +291,7 @@ static void turns(const RingLoop *l, const char *limit, bool fast)
 {
     const Value *more = less(l, "i", limit);
     stmt_loop(l->s, (Loop){.var = "i", .condition = more, .unroll = UNROLL_NONE});
-    turn(l, fast);
+    iteration(l, fast);
     stmt_end(l->s);
 }
 

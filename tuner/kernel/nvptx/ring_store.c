@@ -48,12 +48,13 @@ static const char *named(const Store *c, const char *name)
     return c->reads ? stmts_name(c->s, "%s<READS>", name) : name;
 }
 
-/* Which ways there are besides element by element. */
+/* May 16-bit results be stored as aligned pairs? */
 static bool has_pairs(const Store *c)
 {
     return !c->p->indices && gpu_type_bytes(&c->p->out) == 2 && !gpu_adds(c->p) &&
            gpu_contiguous_results(c->p);
 }
+/* May vectors of the lines be stored? */
 static bool has_wide(const Store *c)
 {
     return c->wide > 1 && c->p->mt[0] % c->wide == 0 && !gpu_adds(c->p) && gpu_contiguous_results(c->p);
@@ -443,7 +444,7 @@ static Err store_lines(const Store *c)
     return slices_verify(s, &of);
 }
 
-/* Prints @store_as(), which chooses the way of a tile. */
+/* Prints @store_as(), which chooses the functions that store a tile. */
 static void store_as(const Store *c)
 {
     Stmts *s = c->s;

@@ -7,7 +7,7 @@
 
 /* Prints struct @Out and @store(o, acc, lds, tid). ERR_FAILED: slices_verify refuses it. */
 Err ring_store(const GpuPlan *p, RingResults r, Stmts *s);
-/* Prints @acc_get() and @acc_set(), of accumulator i of a thread, for parts of K (gpu/text/parts.h). */
+/* Prints @acc_get() and @acc_set(), of accumulator i of a thread, for parts of K (gpu/parts.c). */
 void ring_store_elements(const GpuPlan *p, Stmts *s);
 /* Elements of a vector of results that pass through shared memory. */
 int ring_store_wide(const GpuPlan *p);

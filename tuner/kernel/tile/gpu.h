@@ -45,7 +45,8 @@ void tile_gpu_put(TileLowering *t);
 void tile_gpu_fetch_async(TileLowering *t);
 /* The same of any tile, element by element. */
 void tile_gpu_copy(TileLowering *t);
-/* Lowers the variable `turns` to the number of the loop's first turns in which tile_gpu_fetch can load it. */
+/* Lowers the variable `turns` to the number of the loop's first iterations in which tile_gpu_fetch can load
+ * it. */
 void tile_gpu_whole_turns(TileLowering *t, const Op *loop, const Value *turns);
 void tile_gpu_load(TileLowering *t);
 void tile_gpu_store(TileLowering *t);

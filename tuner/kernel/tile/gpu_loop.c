@@ -1,5 +1,6 @@
-/* Pipelined loops of programs written by hand on GPUs (tile_pipelines): the loads of the next turn are under
- * way while this one multiplies, and go to the other stage of local memory, where there is one. See gpu.h. */
+/* Pipelined loops of programs written by hand on GPUs (tile_pipelines): the loads of the next iteration are
+ * under way while this one multiplies, and go to the other stage of local memory, where there is one. See
+ * gpu.h. */
 #include "kernel/tile/gpu.h"
 
 void tile_gpu_local_tiles(TileLowering *t, const char *stage)
@@ -56,7 +57,7 @@ static void put(TileLowering *t, const Op *loop, const char *stage)
     stmt_end(t->s);
 }
 
-/* Declares where the turns end in which all loads are whole vectors inside of their bases. */
+/* Declares where the iterations end in which all loads are whole vectors inside of their bases. */
 static const Expr *whole_end(TileLowering *t, const Op *loop)
 {
     Stmts *s = t->s;
@@ -74,7 +75,8 @@ static const Expr *whole_end(TileLowering *t, const Op *loop)
     return expr_var(&s->pool, "whole", 0, h->counter->lo, h->counter->hi);
 }
 
-/* Turns up to `whole`: all but the last with the loads of the next one, which none of them has to ask for. */
+/* Iterations up to `whole`: all but the last with the loads of the next one, which none of them has to ask
+ * for. */
 static void whole_turns(TileLowering *t, const Op *loop, const Expr *whole)
 {
     Stmts *s = t->s;
@@ -113,7 +115,7 @@ static void whole_turns(TileLowering *t, const Op *loop, const Expr *whole)
 
 /* ---- asynchronous copies ---- */
 
-/* Starts the loads of the turn with that counter, if there is one. They are a group in any case, so that
+/* Starts the loads of the iteration with that counter, if there is one. They are a group in any case, so that
  * waits can count. */
 static void start(TileLowering *t, const Op *loop, const Expr *counter, const Expr *whole)
 {
@@ -127,8 +129,8 @@ static void start(TileLowering *t, const Op *loop, const Expr *counter, const Ex
     stmt_advance(s, &t->ring, value_reg(s, "wr"));
 }
 
-/* Turns up to `whole`; the loads of a turn begin stages - 1 turns before. How many groups each wait leaves
- * under way follows from the statements (async.h). */
+/* Iterations up to `whole`; the loads of an iteration begin stages - 1 iterations before. How many groups
+ * each wait leaves under way follows from the statements (async.h). */
 static void async_turns(TileLowering *t, const Op *loop, const Expr *whole)
 {
     Stmts *s = t->s;

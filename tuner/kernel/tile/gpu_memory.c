@@ -204,7 +204,7 @@ static const Value *is_near(TileLowering *t, const Part *x)
     return value_expr(t->s, expr_op(&t->s->pool, EXPR_LE, ld, expr_const(&t->s->pool, most)));
 }
 
-/* By how much the loop moves a tile in a turn along a side: NULL for 0. */
+/* By how much the loop moves a tile in an iteration along a side: NULL for 0. */
 static const Expr *moved_by(TileLowering *t, const Op *loop, int tile, int side)
 {
     const Expr *by = NULL;
@@ -329,7 +329,7 @@ void tile_gpu_copy(TileLowering *t)
 }
 
 /* Without a map: along the base's rows, all work-items side by side. */
-static void load_in_turn(TileLowering *t)
+static void load_one_by_one(TileLowering *t)
 {
     ExprPool *pool = &t->s->pool;
     const int to = t->o->tile[0], from = t->o->tile[1];
@@ -398,7 +398,7 @@ void tile_gpu_load(TileLowering *t)
     if (t->p->tile[to].space != SPACE_LOCAL)
         load_registers(t);
     else if (!t->plan->tile[to].mapped)
-        load_in_turn(t);
+        load_one_by_one(t);
     else {
         const Part x = part_of(t);
         stmt_if(t->s, value_op(t->s, VALUE_BOTH, is_near(t, &x), is_whole(t, x.from, x.n)));

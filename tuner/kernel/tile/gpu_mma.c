@@ -5,8 +5,8 @@
 #include "kernel/nvptx/ring.h"
 #include "kernel/tile/gpu.h"
 
-/* Products of a work-item in steps that are written out: of all steps, or else of a turn of a loop over them;
- * of the loop of tiles that hang over an edge. */
+/* Products of a work-item in steps that are written out: of all steps, or else of an iteration of a loop over
+ * them; of the loop of tiles that hang over an edge. */
 enum { PRODUCTS = 2048, PRODUCTS_OF_LONG_LOOPS = 512, PRODUCTS_OF_SHORT_LOOPS = 128 };
 
 /* An operand of the steps that are written out. */
@@ -273,7 +273,7 @@ static void steps(TileLowering *t, const Expr *from, int n, int depth)
 {
     Stmts *s = t->s;
     ExprPool *pool = &s->pool;
-    const int fence = tile_gpu_plan(t)->dialect->mixed_steps;
+    const int fence = tile_gpu_plan(t)->dialect->steps_per_fence;
     const Value *x[] = {registers(t, 0), registers(t, 1)};
     Reader r[] = {reader_new(t, 0, from), reader_new(t, 1, from)};
     read_step(t, r, x, expr_const(pool, 0), from);

@@ -169,7 +169,7 @@ static void loop(TileLowering *t)
     const Op *o = t->o;
     const HandArgs *h = o->hand;
     if (t->family->loop && t->family->loop(t)) return;
-    t->read |= touched(t->p, o->body); /* by the turn before */
+    t->read |= touched(t->p, o->body); /* by the iteration before */
     t->written |= touched(t->p, o->body);
     stmt_loop(t->s, (Loop){.var = h->variable,
                            .type = expr_type(t->family->style, h->counter),

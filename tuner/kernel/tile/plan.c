@@ -136,7 +136,7 @@ static int touches(const Op *list, int tile)
     return n;
 }
 
-/* The tile moves forward, by the same in each turn. */
+/* The tile moves forward, by the same in each iteration. */
 static bool moves_evenly(const Op *loop, const Op *o)
 {
     for (int side = 0; side < 2; side++) {
@@ -263,7 +263,7 @@ static Err local_memory(const Program *p, const char *name, TilePlan *plan)
 }
 
 /* Numbers of the first and the last op that touch each tile; ops in front of `*at` have been counted. What a
- * loop touches and something in front of it does is kept through all of its turns. */
+ * loop touches and something in front of it does is kept through all of its iterations. */
 typedef struct {
     int first[PROGRAM_MAX_TILES], last[PROGRAM_MAX_TILES];
 } Lifetimes;

@@ -32,7 +32,7 @@ typedef struct {
     TilePlace tile[PROGRAM_MAX_TILES];
     int64_t stage_bytes; /* all local tiles once */
     int32_t stages;      /* loops that are pipelined write one while they read the others; 1: none is */
-    bool async;          /* their loads write local memory themselves, stages - 1 turns ahead */
+    bool async;          /* their loads write local memory themselves, stages - 1 iterations ahead */
     int64_t local_bytes; /* of all stages */
     int32_t registers;   /* of a work-item, 32 bits each, for tiles alone */
 } TilePlan;
@@ -41,10 +41,10 @@ typedef struct {
  * "name:line: what, with the numbers". */
 Err tile_plan(const Program *p, const Target *t, const char *name, TilePlan *out);
 
-/* Whether a loop is pipelined on GPUs: loads of the next turn are under way while this one multiplies. Its
- * body loads local tiles with maps, each once, in front of the products that read them, changes tiles in
- * registers, and behind all loads moves tiles of memory, forward and by the same in each turn; no op outside
- * of the loop touches those local tiles. */
+/* Whether a loop is pipelined on GPUs: loads of the next iteration are under way while this one multiplies.
+ * Its body loads local tiles with maps, each once, in front of the products that read them, changes tiles in
+ * registers, and behind all loads moves tiles of memory, forward and by the same in each iteration; no op
+ * outside of the loop touches those local tiles. */
 bool tile_pipelines(const Program *p, const TilePlan *plan, const Op *loop);
 
 /* ---- which elements a work-item has: place.c. tid: its number in the work-group ---- */

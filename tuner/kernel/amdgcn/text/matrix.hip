@@ -58,17 +58,3 @@ struct g_Place {
 struct g_Acc {
     g_AccV c[g_MI_PARTS][g_MI_TILES_B][g_MI_TILES_A];
 };
-template <typename V> g_DEV auto g_acc_element(const V &x, int v)
-{
-    if constexpr (g_MI_ACCUMULATORS > 1)
-        return x[v];
-    else
-        return x;
-}
-template <typename V, typename E> g_DEV void g_acc_set_element(V &x, int v, E e)
-{
-    if constexpr (g_MI_ACCUMULATORS > 1)
-        x[v] = e;
-    else
-        x = e;
-}

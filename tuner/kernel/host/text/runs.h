@@ -1,19 +1,20 @@
-/* Columns of a block that follow each other along the fastest index of N, for instance pixels of a row of an image:
- * `n` of them from column `column` of the block on. Packed they lie one behind the other, and elements of K `pitch`
- * apart. at: the place of the first one in B, in B's zero pads, in D and in C. */
+/* Columns of a block that follow each other along the fastest index of N, for instance pixels of a row of an
+ * image: `n` of them from column `column` of the block on. Packed they lie one behind the other, and elements
+ * of K `pitch` apart. at: the place of the first one in B, in B's zero pads, in D and in C. */
 typedef struct {
     int64_t column, n, pitch, at[g_PLACES];
 } g_Row;
-/* What a packed row has: elements of B from `at` on, of n columns and k elements of K, of which those are not 0 that are
- * inside of a zero pad: columns first[0] .. last[0] - 1, positions first[1] .. last[1] - 1. It lies at `slot`. */
+/* What a packed row has: elements of B from `at` on, of n columns and k elements of K, of which those are not
+ * 0 that are inside of a zero pad: columns first[0] .. last[0] - 1, positions first[1] .. last[1] - 1. It
+ * lies at `slot`. */
 typedef struct {
     int64_t at, n, k, first[2], last[2];
     int32_t slot, chunk;
 } g_Memo;
-/* The columns of a block as rows, the elements of K of a chunk as taps of tap_rows elements, and where the packed block
- * has the elements of row r and tap t: at slot[r * taps + t], or nowhere (-1) where all are in the zero padding. Rows and
- * taps that read the same elements share them. along, along_k: what places grow by from one column of a row to the next,
- * from one element of K of a tap to the next. */
+/* The columns of a block as rows, the elements of K of a chunk as taps of tap_rows elements, and where the
+ * packed block has the elements of row r and tap t: at slot[r * taps + t], or nowhere (-1) where all are in
+ * the zero padding. Rows and taps that read the same elements share them. along, along_k: what places grow by
+ * from one column of a row to the next, from one element of K of a tap to the next. */
 typedef struct {
     int64_t taps, rows, chunk, listed, further, fetched, fetched_k, share, along_k, along[g_PLACES];
     const g_TI *p;
@@ -30,8 +31,8 @@ static void g_runs_open(g_Runs *x)
     x->chunk = x->listed = 0;
 }
 
-/* How many elements of the first digit of K a part has (g_taps), so that a chunk has all taps of a part where it can:
- * rows that several taps read are packed once for a chunk. */
+/* How many elements of the first digit of K a part has (g_taps), so that a chunk has all taps of a part where
+ * it can: rows that several taps read are packed once for a chunk. */
 static int64_t g_part(int digits, const int64_t *size)
 {
     enum { LEAST = 8, USUAL = 32 }; /* elements of a tap, below which loops over K are short */
@@ -52,8 +53,8 @@ static int64_t g_depth(int digits, const int64_t *size)
     return depth > 0 && depth <= g_KC ? depth : g_KC;
 }
 
-/* Cuts columns first .. first + n - 1, numbers whose digits have those sizes, into rows. Digits of size 1 are left out,
- * and rows that go on where the row before ends are parts of it. */
+/* Cuts columns first .. first + n - 1, numbers whose digits have those sizes, into rows. Digits of size 1 are
+ * left out, and rows that go on where the row before ends are parts of it. */
 static void g_cut(g_Runs *x, int digits, const int64_t *size, int64_t (*step)[g_DIGITS], int64_t first, int64_t n)
 {
     int64_t its_size[g_DIGITS], its_step[g_PLACES][g_DIGITS], digit[g_DIGITS];
@@ -176,8 +177,8 @@ static inline void g_list(g_Runs *x, const g_Memo *m)
     x->list[x->listed++] = *m;
 }
 
-/* Packs all rows of the block for all taps of the chunk. at: of the taps, in B and in its zero pads; along_k: the same
- * from one element of K to the next; start, edge: of the pads. */
+/* Packs all rows of the block for all taps of the chunk. at: of the taps, in B and in its zero pads; along_k:
+ * the same from one element of K to the next; start, edge: of the pads. */
 static void g_share(const g_TI *p, g_Runs *x, int64_t (*at)[g_KC], const int64_t *along_k, const int64_t *start,
     const int64_t *edge, g_TC *restrict o)
 {
@@ -240,8 +241,9 @@ static int64_t g_place(int digits, const int64_t *size, const int64_t *step, int
     return at;
 }
 
-/* Begins to prefetch what the next chunk of K packs, or behind the last one the next block of columns: about what this
- * one has packed, but so many elements further. Columns: n from `first` on; tap: where the chunk's first tap is. */
+/* Begins to prefetch what the next chunk of K packs, or behind the last one the next block of columns: about
+ * what this one has packed, but `further` elements behind it. Columns: n from `first` on; tap: where the
+ * chunk's first tap is. */
 static void g_fetch_open(g_Runs *x, int is_last, int digits, const int64_t *size, const int64_t *step, int64_t first,
     int64_t n, int64_t tap)
 {
