@@ -37,25 +37,32 @@ struct Filter {
     Taps w, h;
 };
 
-/* Makes a row of pixels, each with the channels of `fold` rows of the tensor, then zeros. */
+/* Makes a row of pixels, each with the channels of `fold` rows of the tensor, then zeros. A thread makes the same
+ * piece of several pixels, so that it finds rows and channels once. */
 FN void pack_pixels(const Pixels &o, u32 block)
 {
-    const u32 image = block / o.rows, row = block % o.rows;
-    const Element *from = o.from + image * o.from_image;
-    Element *to = o.to + image * o.to_image + row * o.to_row;
-    for (u32 i = threadIdx.x; i < o.pieces; i += THREADS) {
-        const u32 pixel = i / o.pieces_of_pixel, first = i % o.pieces_of_pixel * PIECE;
-        const int w = (int)pixel - o.left;
-        u32 r = first / o.channels, c = first % o.channels;
-        Piece piece;
+    const u32 image = block / o.rows, row = block % o.rows, n = o.pieces / o.pieces_of_pixel;
+    const u32 wide = o.pieces_of_pixel < THREADS ? o.pieces_of_pixel : THREADS, pixels = THREADS / wide;
+    if (threadIdx.x >= wide * pixels) return;
+    for (u32 q = threadIdx.x % wide; q < o.pieces_of_pixel; q += wide) {
+        const Element *from[PIECE];
+        bool has[PIECE];
 #pragma unroll
         for (int e = 0; e < PIECE; e++) {
+            const u32 r = (q * PIECE + e) / o.channels, c = (q * PIECE + e) % o.channels;
             const int h = (int)(row * o.step + r * o.apart) - o.top;
-            const bool inside = r < o.fold && w >= 0 && w < o.width && h >= 0 && h < o.height;
-            piece.v[e] = inside ? from[h * o.from_h + w * o.from_w + c] : 0;
-            if (++c == o.channels) c = 0, r++;
+            has[e] = r < o.fold && h >= 0 && h < o.height;
+            from[e] = o.from + image * o.from_image + (has[e] ? h * o.from_h + c : 0);
         }
-        *(Piece *)(to + (u64)i * PIECE) = piece;
+        Element *to = o.to + image * o.to_image + row * o.to_row + q * PIECE;
+        for (u32 pixel = threadIdx.x / wide; pixel < n; pixel += pixels) {
+            const int w = (int)pixel - o.left;
+            const bool inside = w >= 0 && w < o.width;
+            Piece piece;
+#pragma unroll
+            for (int e = 0; e < PIECE; e++) piece.v[e] = inside && has[e] ? from[e][w * o.from_w] : 0;
+            *(Piece *)(to + (u64)pixel * o.pieces_of_pixel * PIECE) = piece;
+        }
     }
 }
 
