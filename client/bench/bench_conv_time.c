@@ -12,8 +12,9 @@
 enum { ALIGN = 256, SETS_MAX = 1024 };
 static const uint64_t POOL_BYTES_MAX = UINT64_C(8) << 30;
 /* A call that is longer is timed once when algorithms are compared (reference code of a library takes
- * minutes), and blocks end when they have taken BLOCKS_NS, one of them at least. Shorter calls than GRAPH_NS are
- * timed in graphs: they may be ten launches of 5 us each of the host (backward data with a stride of 3). */
+ * minutes), and blocks end when they have taken BLOCKS_NS, one of them at least. Shorter calls than GRAPH_NS
+ * are timed in graphs: they may be ten launches of 5 us each of the host (backward data with a stride of 3).
+ */
 static const double LONG_NS = 5e8, BLOCKS_NS = 2e10, GRAPH_NS = 2e5;
 
 /* ---- calls ---- */

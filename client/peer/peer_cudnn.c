@@ -2,9 +2,9 @@
  *
  * Uses the backend interface (operation graphs of one convolution). Algorithms are the first engine
  * configurations that the heuristics of modes A and fallback name and that can be finalised, as frameworks'
- * benchmark mode takes them. Engines that round f32 operands (tensor cores, down-conversion) are left out unless the
- * convolution asks for xf32. Numbers are those of cudnn_graph_v9.h; the library is found by the dynamic
- * linker. */
+ * benchmark mode takes them. Engines that round f32 operands (tensor cores, down-conversion) are left out
+ * unless the convolution asks for xf32. Numbers are those of cudnn_graph_v9.h; the library is found by the
+ * dynamic linker. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -71,6 +71,7 @@ static Lines best_lines(const LibSolution *s, const IndexSizes *x, const Window 
     Lines best = {0};
     double least = 0;
     for (int64_t fold = 1; fold <= x->size[w->tap[1]] && fold <= MOST_ROWS; fold++) {
+        if (x->size[w->tap[1]] % fold) continue; /* else the last tap reads a row that belongs to no tap */
         const Lines l = lines_of(x, w, shape, bytes, fold);
         const double k = staged(s, x, w, &l);
         const double copied = images * (double)l.rows * (double)l.width * (double)l.pixel;

@@ -268,7 +268,7 @@ static LibSolution window_solution(int32_t pack, int32_t pack_batch)
     return s;
 }
 
-/* 7x7, stride 2, 3 channels: two rows of a pixel, and lines of 7 pixels of 8 elements. */
+/* 7x7, stride 2, 3 channels: seven rows of a pixel, and lines of 7 pixels of 24 elements. */
 static void lines_of_pixels(void **state)
 {
     (void)state;
@@ -291,15 +291,15 @@ static void lines_of_pixels(void **state)
     assert_ok(launch_build(&p, &s, &in, &(LaunchHardware){.n_cu = 132}, &list));
     assert_int_equal(list.n, 2);
     assert_string_equal(list.call[0].symbol, "PackWindow_2");
-    /* 13 double rows of 25 pixels of 2 images, then 64 x 4 x 56 elements of the filter */
-    assert_int_equal(list.call[0].num_work_groups[0], 2 * 13 + 64 * 4 * 56 / 256);
+    /* 10 sevenfold rows of 25 pixels of 2 images, then 64 x 168 elements of the filter */
+    assert_int_equal(list.call[0].num_work_groups[0], 2 * 10 + 64 * 168 / 256);
     const TensorMap *filter = &e.seen[0], *pixels = &e.seen[1];
-    assert_true(pixels->pixels && pixels->address == 0x50000 && pixels->size[0] == 56);
-    assert_true(pixels->size[1] == 10 && pixels->size[2] == 13 && pixels->size[3] == 2);
-    assert_true(pixels->stride[0] == 32 && pixels->stride[1] == 400 && pixels->stride[2] == 13 * 400);
-    assert_true(filter->size[0] == 56 && filter->size[1] == 1 && filter->size[2] == 4);
-    assert_int_equal(filter->stride[1], 112);
-    assert_true(launch_workspace_bytes(&p, &s, NULL) >= 2 * 13 * 400 + 64 * 4 * 112);
+    assert_true(pixels->pixels && pixels->address == 0x50000 && pixels->size[0] == 168);
+    assert_true(pixels->size[1] == 10 && pixels->size[2] == 10 && pixels->size[3] == 2);
+    assert_true(pixels->stride[0] == 96 && pixels->stride[1] == 1200 && pixels->stride[2] == 10 * 1200);
+    assert_true(filter->size[0] == 168 && filter->size[1] == 1 && filter->size[2] == 1);
+    assert_int_equal(filter->stride[2], 336);
+    assert_true(launch_workspace_bytes(&p, &s, NULL) >= 2 * 10 * 1200 + 64 * 336);
     e.n = 0; /* K is 0: nothing is copied */
     p.alpha = SCALAR_ZERO, p.k = 0;
     assert_ok(launch_build(&p, &s, &in, &(LaunchHardware){.n_cu = 132}, &list));

@@ -14,7 +14,8 @@
  *     lines (both operands): the pixels of few channels. The channels of `fold` rows of pixels, one tap
  *         apart, become the channels of one pixel; a line of as many such pixels as the filter has taps
  *         along W is one pixel of the new contraction, whose filter has one tap along W and 1/fold of those
- *         along H. Lines of neighbouring outputs overlap in memory. Zero pads are part of the copy.
+ *         along H, which fold divides. Lines of neighbouring outputs overlap in memory. Zero pads are part
+ *         of the copy. Weights have lines too (the pixels alone), whose rows the launch places.
  *     blocks (the filter alone): groups of few channels. Some groups become one, whose filter is 0 where
  *         rows and channels are of different ones.
  *     a filter without groups, alone: the same filter at multiples of 16 bytes. Where the launch places
@@ -22,9 +23,8 @@
  *         that a block reads are loaded once for all of its outputs, whose filters are 0 where they do not
  *         reach.
  *
- * Lines and blocks multiply elements by zeros that the convolution does not multiply at all: of lines the row
- * behind the last tap, of blocks the channels of other groups or the pixels that other outputs need. Where
- * such an element is infinite or NaN, so is the result.
+ * Blocks multiply elements by zeros that the convolution does not multiply at all: the channels of other
+ * groups, or the pixels that other outputs need. Where such an element is infinite or NaN, so is the result.
  */
 #ifndef PROBLEM_PACK_H
 #define PROBLEM_PACK_H
