@@ -386,8 +386,11 @@ static void test_wgmma_reasons(void **state)
     threads_only.DependentLaunch = 0, threads_only.PackOperands = 1;
     assert_rule(&d, threads_only, RULE_WG_ONLY);
     d = deriver(&pt, "sm_90a", TYPE_H, TYPE_H, TYPE_S, false, false);
-    Solution narrow = warp_groups(&pt, 96, 64, 16, 1, 2);
-    assert_rule(&d, narrow, RULE_WG_SIDE);
+    Solution narrow = warp_groups(&pt, 96, 64, 16, 1, 2); /* A's last block of 64 rows is half used */
+    assert_true(solution_derive(&d, &narrow, NULL));
+    assert_int_equal(narrow.LdsNumElements * 2,
+                     narrow.RingStages * (128 + 128) * 128 + 2 * 2 * 64 * 32 * 2 + 512 + 1024);
+    assert_rule(&d, warp_groups(&pt, 128, 64, 16, 3, 2), RULE_WG_SIDE);
 }
 
 /* Operands of tf32 with K strided: copied, or through registers. */

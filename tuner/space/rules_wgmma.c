@@ -194,11 +194,10 @@ static bool check_sides(Derive *d)
     for (int t = 0; t < 2; t++) {
         int32_t side = t ? s->MacroTile1 : s->MacroTile0, parts = t ? s->ClusterM : s->ClusterN;
         const bool k_major = wgmma_k_major(s, t);
-        if (!k_major && side > row && side % row) REJECT(d, WG_SIDE, t, side, row);
         bool cut =
             !k_major ? ceil_div(side, row) % parts == 0 || s->DepthU / parts % 8 == 0 : side / parts % 8 == 0;
         if (cluster > 4 || side % parts || !cut) REJECT(d, WG_CLUSTER, s->ClusterM, s->ClusterN, t);
-        if (side / parts > 256) REJECT(d, WG_SIDE, t, side, 256);
+        if (side / parts > 256) REJECT(d, WG_SIDE, t, side / parts, 256);
     }
     return true;
 }

@@ -110,6 +110,7 @@ HOPPER = {
     'void load_matrices_2(u32 at, u32 (&v)[4])': 'move_matrices(at, v, !SWAP, false, 2);',
     'u32 pair(float lo, float hi)': 'return PAIR_BF16 ? bf16_bits(lo) | bf16_bits(hi) << 16 : float_to_half(lo) | '
                                     'float_to_half(hi) << 16;',
+    'u32 relu_pair(u32 p)': 'return relu_half(p, PAIR_BF16) | relu_half(p >> 16, PAIR_BF16) << 16;',
     'void load_pair(u32 at, u32 &a, u32 &b)': 'a = read_word(at), b = read_word(at + 4), rows_loaded();',
     'void store_word(u32 at, u32 v)': 'write_word(at, v);',
     'u32 load_word(u32 at)': 'return read_word(at);'}
@@ -372,6 +373,13 @@ def by_wgmma_of_registers(trans):
     return [{'StaggerU': 0, 'PersistentKernel': 1, 'PersistentKernelAlongBatch': True, 'RowsFromRegisters': True, **s} for s in out]
 
 
+def by_wgmma_of_part_blocks(trans):
+    """Solutions whose columns of the instruction lie along an operand's contiguous side, and fill part of its last block alone."""
+    out = [{'MatrixInstruction': [96, 64, 16, 1, 1, 1, 1, 1, 2], 'ClusterN': 2}] if trans[0] == 'N' else []
+    out += [{'MatrixInstruction': [64, 72, 16, 1, 1, 1, 1, 1, 1], 'ConsumerSchedule': 'PingPong'}] if trans[1] == 'T' else []
+    return [{'StaggerU': 0, 'PersistentKernel': 1, 'PersistentKernelAlongBatch': True, **s} for s in out]
+
+
 # Odd leading dimensions of one operand, of both, of none; lines shorter and longer than a tile of the copies, batches.
 COPY_SIZES = [[45, 37, 2, 51], [129, 70, 1, 333, 129, 131, 337, 341], [144, 80, 2, 96, 144, 144, 144, 131], [64, 300, 3, 130, 65, 67, 160, 304],
               [1, 1, 1, 1], [258, 17, 2, 65, 260, 259, 263, 80]]
@@ -401,6 +409,8 @@ def wgmma_cases(short):
             if not short or (kind, trans, j) in SHORT_WGMMA:
                 yield dict(cases.case('sm_90a', kind, trans, {**s, 'KernelLanguage': 'Source'}), sizes=ENGINE_SIZES)
     for trans in ('NN', 'NT', 'TT'):
+        for s in by_wgmma_of_part_blocks(trans) if not short or trans == 'NT' else []:
+            yield dict(cases.case('sm_90a', 'HHS' if trans == 'NT' else 'BBS', trans, {**s, 'KernelLanguage': 'Source'}), sizes=ENGINE_SIZES)
         for j, s in enumerate(by_wgmma_of_registers(trans)):
             if not short or (trans, j) in SHORT_REGISTERS:
                 yield dict(cases.case('sm_90a', 'X', trans, {**s, 'KernelLanguage': 'Source'}), sizes=ENGINE_SIZES)

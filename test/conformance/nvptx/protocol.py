@@ -143,8 +143,8 @@ CHANGES = [
     ('all warp groups count together', ('counted parts',), 'slot * 8) + w', 'slot * 8) + 0'),
     ('leaves a part out', ('counted parts',), 'if (q < parts.n) {\n                            g_TC x;', 'if (q < parts.n - 1) {\n                            g_TC x;'),
     ('all parts of one tile in one slot', ('counted parts',), '= sums_of(parts, part);', '= sums_of(parts, 0);'),
-    ('buffers are changed while others read them', ('elements',), 'write_slice(acc, i, at, ops, vectors, thread);\n        group_sync(1 + wg);',
-     'write_slice(acc, i, at, ops, vectors, thread);'),
+    ('buffers are changed while others read them', ('elements',), 'write_slice(word, at, thread);\n        group_sync(1 + wg);',
+     'write_slice(word, at, thread);'),
 ]
 
 

@@ -9,9 +9,10 @@
 #include "kernel/nvptx/lanes.h"
 
 enum {
-    RUN = 4,         /* rows that a thread adds at once, 16 bytes */
-    WORD = 4,        /* bytes of a sum */
-    RUNS_AHEAD = 16, /* runs that a thread loads before it adds them up, where they go to the workspace */
+    RUN = 4,           /* rows that a thread adds at once, 16 bytes */
+    WORD = 4,          /* bytes of a sum */
+    RUNS_AHEAD = 16,   /* runs that a thread loads before it adds them up, where they go to the workspace */
+    RESULTS_AHEAD = 8, /* or become results, whose code is longer */
     WG,
     THREAD,
     ROW /* slots of variables */
@@ -262,56 +263,50 @@ static void let_run(const Parts *c, const Expr *i, const Expr **m, const Expr **
     *n = stmt_let(s, "n", expr_add(pool, column, expr_mod_i(pool, part, c->parts)));
 }
 
-/* Adds the work-group's share up run by run, and stores it. */
+/* Adds run (m, n) of the share up, and stores it: results, or to the workspace. */
+static void store_run(const Parts *c, const Value *v, const Expr *m, const Expr *n)
+{
+    Stmts *s = c->s;
+    const Expr *part = expr_var(&s->pool, "p.part", 0, 0, c->parts * hopper_split(c->p) - 1);
+    const Value *row = sum(c, reg(c, "p.m"), value_expr(s, m)),
+                *column = sum(c, reg(c, "p.n"), value_expr(s, n));
+    stmt_array(s, "g_TC", "sum", DIMS(RUN));
+    add_run(c, v);
+    if (hopper_split(c->p) > 1)
+        stmt_call(s, "leave_four", reg(c, "sum"), reg(c, "args"), row, column, reg(c, "p.batch"),
+                  value_expr(s, expr_div_i(&s->pool, part, c->parts)));
+    else
+        stmt_call(s, "store_four", reg(c, "sum"), reg(c, "args"), reg(c, "ops"), row, column,
+                  reg(c, "p.batch"));
+}
+
+/* Adds the work-group's share up, and stores it. The loads of several runs are in flight at once. */
 static void store_share(const Parts *c, const Expr *first, int64_t all, int threads)
 {
     Stmts *s = c->s;
-    const Expr *m, *n;
-    const Expr *i = stmt_loop(
-        s,
-        (Loop){
-            .var = "i", .type = "u32", .start = first, .limit = expr_const(&s->pool, all), .step = threads});
-    let_run(c, i, &m, &n);
-    const Value *v = stmt_array(s, "u32", "v", DIMS(c->parts, RUN));
-    stmt_array(s, "g_TC", "sum", DIMS(RUN));
-    load_run(c, m, n, v);
-    add_run(c, v);
-    stmt_call(s, "store_four", reg(c, "sum"), reg(c, "args"), reg(c, "ops"),
-              sum(c, reg(c, "p.m"), value_expr(s, m)), sum(c, reg(c, "p.n"), value_expr(s, n)),
-              reg(c, "p.batch"));
-    stmt_end(s);
-}
-
-/* The same to the workspace. The loads of several runs are in flight at once. */
-static void leave_share(const Parts *c, const Expr *first, int64_t all, int threads)
-{
-    Stmts *s = c->s;
     ExprPool *pool = &s->pool;
-    const int64_t own = (all + threads - 1) / threads, most = RUNS_AHEAD / c->parts;
+    const bool leaves = hopper_split(c->p) > 1;
+    const int64_t own = (all + threads - 1) / threads,
+                  most = (leaves ? RUNS_AHEAD : RESULTS_AHEAD) / c->parts;
     const int batch = (int)(own < most ? own : most);
     const bool guarded = all % ((int64_t)threads * batch) != 0;
-    const Expr *part = expr_var(pool, "p.part", 0, 0, c->parts * hopper_split(c->p) - 1), *m, *n;
+    const Expr *m, *n;
     const Expr *at = stmt_loop(s, (Loop){.var = "at",
                                          .start = expr_const(pool, 0),
                                          .limit = expr_const(pool, own),
                                          .step = batch,
-                                         .unroll = UNROLL_FULL});
+                                         .unroll = leaves ? UNROLL_FULL : UNROLL_NONE});
     const Value *v = stmt_array(s, "u32", "v", DIMS(batch, c->parts, RUN));
-    for (int leaves = 0; leaves < 2; leaves++) {
+    for (int stores = 0; stores < 2; stores++) {
         const Expr *k = stmt_unrolled(s, "k", 0, batch);
         const Expr *turn = expr_mul_i(pool, expr_add(pool, at, k), threads);
         const Expr *i = stmt_let(s, "i", expr_add(pool, first, turn));
         if (guarded) stmt_if_expr(s, expr_op(pool, EXPR_LT, i, expr_const(pool, all)));
         let_run(c, i, &m, &n);
-        if (leaves) {
-            stmt_array(s, "g_TC", "sum", DIMS(RUN));
-            add_run(c, value_at(s, v, k));
-            stmt_call(s, "leave_four", reg(c, "sum"), reg(c, "args"), sum(c, reg(c, "p.m"), value_expr(s, m)),
-                      sum(c, reg(c, "p.n"), value_expr(s, n)), reg(c, "p.batch"),
-                      value_expr(s, expr_div_i(pool, part, c->parts)));
-        } else {
+        if (stores)
+            store_run(c, value_at(s, v, k), m, n);
+        else
             load_run(c, m, n, value_at(s, v, k));
-        }
         if (guarded) stmt_end(s);
         stmt_end(s);
     }
@@ -337,10 +332,7 @@ static void add_parts(const Parts *c)
     const Expr *first = expr_add(pool, expr_mul_i(pool, wg, WGMMA_LANES),
                                  expr_var(pool, "thread", THREAD, 0, WGMMA_LANES - 1));
     const int64_t all = (int64_t)(c->p->mt[0] / RUN) * (c->p->mt[1] / c->parts);
-    if (hopper_split(c->p) > 1)
-        leave_share(c, first, all, threads);
-    else
-        store_share(c, first, all, threads);
+    store_share(c, first, all, threads);
     stmt_do(s, value_call_0(s, "proxy_fence"));
     stmt_do(s, value_call_0(s, "cluster_sync"));
     stmt_end(s);

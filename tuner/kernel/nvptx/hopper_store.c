@@ -9,7 +9,7 @@ typedef struct {
     const GpuPlan *p;
     Stmts *s;
     bool swap, reads;
-    const Window *window; /* whose results are placed; NULL: they are a matrix */
+    const Window *window;       /* whose results are placed; NULL: they are a matrix */
     int columns, along, slices; /* columns of the instruction in a slice; slices along them; of a tile */
     int pieces, piece_bytes;    /* boxes of a slice along M */
 } Store;
@@ -159,8 +159,11 @@ static const char *writer(const Store *c) { return c->reads ? "write_slice_with_
 static void write(const Store *c, const Expr *i, const Value *at)
 {
     Stmts *s = c->s;
-    stmt_call(s, writer(c), reg(c, "acc"), value_expr(s, i), at, reg(c, "ops"), reg(c, "vectors"),
-              reg(c, "thread"));
+    if (c->reads)
+        stmt_call(s, writer(c), reg(c, "acc"), value_expr(s, i), at, reg(c, "ops"), reg(c, "vectors"),
+                  reg(c, "thread"));
+    else
+        stmt_call(s, writer(c), reg(c, "word"), at, reg(c, "thread"));
     stmt_do(s, value_call_0(s, "proxy_fence"));
     stmt_call(s, "group_sync", value_op(s, VALUE_ADD, value_int(s, 1), reg(c, "wg")));
 }
@@ -261,19 +264,13 @@ static Err derive(const Store *c, const char *function)
 static Err store_slices(const Store *c)
 {
     Stmts *s = c->s;
-    const bool fused = fused_any(&c->p->fused);
     const char *name = c->reads ? "store_slices_with_c" : "store_slices";
     tile_function(s, name);
-    if (fused && !hopper_vectors_early(c->p))
+    if (fused_any(&c->p->fused) && !hopper_vectors_early(c->p))
         stmt_call(s, "vectors.load", reg(c, "ops"), reg(c, "p"), reg(c, "wg"), reg(c, "thread"));
     const Expr *i = stmt_unrolled(s, "i", SLICE, c->slices);
     const Value *at = stmt_define(s, "u32", "at", of_buffer(c, "shared.out", i));
-    if (fused && c->slices > 1) {
-        const Expr *next = expr_add_i(&s->pool, i, 1);
-        stmt_if_expr(s, expr_op(&s->pool, EXPR_LT, next, expr_const(&s->pool, c->slices)));
-        stmt_call(s, "vectors.load_y", reg(c, "ops"), value_expr(s, next), reg(c, "p"), reg(c, "thread"));
-        stmt_end(s);
-    }
+    if (!c->reads) hopper_slice_words(c->p, s, i);
     acquire(c, i, at);
     write(c, i, at);
     store(c, i, at);

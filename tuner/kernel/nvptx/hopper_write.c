@@ -1,6 +1,7 @@
 /* How a consumer warp group of wgmma kernels writes the results of a slice to shared memory, and stores
  * them from there element by element where the copy engine does not, as statements over expressions.
- * Vectors of fused operations are loaded for a tile's rows and, slice by slice, for its columns.
+ * Vectors of fused operations are loaded for a tile's rows by each thread and for its columns by each warp,
+ * whose lanes hand them to one another slice by slice.
  *
  * * X is the side of the instruction's rows, Y that of its columns: M and N, or with swap N and M. */
 #include "index/layout.h"
@@ -9,10 +10,11 @@
 #include "kernel/nvptx/lanes.h"
 
 enum {
-    WORD = 4,    /* bytes of a sum */
-    PIECE = 16,  /* bytes of a row of an 8x8 matrix of 16-bit results */
-    EARLY = 128, /* sums of a thread up to which registers are left for vectors during the main loop */
-    SLICE = 0,   /* slots of variables */
+    WORD = 4,          /* bytes of a sum */
+    PIECE = 16,        /* bytes of a row of an 8x8 matrix of 16-bit results */
+    EARLY = 128,       /* sums of a thread up to which registers are left for vectors during the main loop */
+    WARP_COLUMNS = 64, /* two of each lane */
+    SLICE = 0,         /* slots of variables */
     THREAD,
     ELEMENT
 };
@@ -23,8 +25,8 @@ typedef struct {
     Stmts *s;
     ExprPool *pool;
     HopperMemory m;
-    bool swap, fused;
-    int n_rows, n_acc;
+    bool swap, fused, has_y;    /* fused operations; such with vectors along Y */
+    int n_rows, n_acc, n_pairs; /* of a tile's columns, pairs that a lane loads */
     const Expr *i, *thread;
 } Write;
 
@@ -39,6 +41,8 @@ static Write write_of(const GpuPlan *p, const MatrixInst *in, Stmts *s)
                    .m = m,
                    .swap = swap,
                    .fused = fused_any(&p->fused),
+                   .has_y = gpu_has_vectors(p, swap ? ALONG_M : ALONG_N),
+                   .n_pairs = (p->mt[!swap] + WARP_COLUMNS - 1) / WARP_COLUMNS,
                    .n_rows = p->matrix.tiles[swap],
                    .n_acc = p->mt[!swap] / 2,
                    .i = expr_var(&s->pool, "i", SLICE, 0, m.slices - 1),
@@ -111,42 +115,12 @@ static const char *side(const Write *w, bool x, const char *what)
     return stmts_name(w->s, "g_%s%s", x != w->swap ? "rows" : "cols", what);
 }
 
+static const char *y_type(const Write *w) { return w->swap ? "g_OfRow" : "g_OfCol"; }
 static const Value *origin(const Write *w, bool x) { return reg(w, x != w->swap ? "p.m" : "p.n"); }
 
-/* Columns c and c + 1 of each eight. */
-static void load_columns(const Write *w, bool whole)
-{
-    Stmts *s = w->s;
-    const Expr *c = stmt_unrolled(s, "c", ELEMENT, w->m.columns / 8);
-    const Value *buffer = value_at(s, reg(w, "y"), expr_mod_i(w->pool, w->i, 2));
-    const Value *to = value_op(s, VALUE_ADDRESS, value_at(s, buffer, expr_mul_i(w->pool, c, 2)), NULL);
-    stmt_call(s, side(w, false, "<2>"), reg(w, "o"),
-              sum(w, reg(w, "at"), value_expr(s, expr_mul_i(w->pool, c, 8))), flag(w, whole), to);
-    stmt_end(s);
-}
-
-/* Prints load_y(): what belongs to the columns of slice i, into one of two buffers. */
-static void load_y(const Write *w)
-{
-    Stmts *s = w->s;
-    ExprPool *p = w->pool;
-    stmt_function(s, (Function){.name = "load_y",
-                                STMT_PARAMS({"const g_Ops &", "o"}, {"int", "i"}, {"const WorkTile &", "p"},
-                                            {"int", "thread"})});
-    const Expr *first = expr_mul_i(p, expr_mod_i(p, w->i, w->m.along), w->m.columns);
-    const Expr *own = lane_of(w, w->thread, expr_const(p, 0)).col;
-    const Value *at =
-        stmt_define(s, "u32", "at", sum(w, origin(w, false), value_expr(s, expr_add(p, first, own))));
-    stmt_if(s, value_call(s, side(w, false, "_whole<2>"), reg(w, "o"), at, value_int(s, w->m.columns - 6)));
-    load_columns(w, true);
-    stmt_else(s);
-    load_columns(w, false);
-    stmt_end(s);
-    stmt_end(s);
-}
-
-/* Prints load(): what belongs to the two rows of a thread in each instruction, and to slice 0. */
-static void load_x(const Write *w)
+/* Prints load(): what belongs to the two rows of a thread in each instruction, and to two of the columns of
+ * each 64, which the lanes of a warp share out. */
+static void load_vectors(const Write *w)
 {
     Stmts *s = w->s;
     ExprPool *p = w->pool;
@@ -163,27 +137,66 @@ static void load_x(const Write *w)
     stmt_call(s, side(w, true, "<1>"), reg(w, "o"), row, flag(w, false), to);
     stmt_end(s);
     stmt_end(s);
-    stmt_call(s, "load_y", reg(w, "o"), value_int(s, 0), reg(w, "p"), reg(w, "thread"));
+    if (w->has_y) {
+        const Expr *pair = stmt_unrolled(s, "pair", ELEMENT, w->n_pairs);
+        const Expr *column =
+            expr_add(p, expr_mul_i(p, pair, WARP_COLUMNS), expr_mul_i(p, expr_mod_i(p, w->thread, 32), 2));
+        to = value_op(s, VALUE_ADDRESS, value_at(s, reg(w, "y"), expr_mul_i(p, pair, 2)), NULL);
+        stmt_call(s, side(w, false, "<2>"), reg(w, "o"), sum(w, origin(w, false), value_expr(s, column)),
+                  flag(w, false), to);
+        stmt_end(s);
+    }
     stmt_end(s);
 }
 
-/* Prints struct Vectors. Its rows x are kept for the whole tile, its columns y for two slices: those of the
- * next slice are loaded ahead. */
+/* Prints columns(): what belongs to a thread's columns of slice i, two of each eight, from the lanes that have
+ * loaded it. All lanes of a warp call it. */
+static void columns_of_slice(const Write *w)
+{
+    Stmts *s = w->s;
+    ExprPool *p = w->pool;
+    stmt_function(s, (Function){.name = "columns",
+                                .qualifier = "const",
+                                STMT_PARAMS({"int", "i"}, {"int", "thread"},
+                                            {stmts_name(s, "%s *", y_type(w)), "to"})});
+    const Expr *first = expr_mul_i(p, expr_mod_i(p, w->i, w->m.along), w->m.columns);
+    const Expr *c = stmt_unrolled(s, "c", ELEMENT, w->m.columns / 8);
+    const Expr *eight = expr_add(p, first, expr_mul_i(p, c, 8));
+    const Expr *own = lane_of(w, w->thread, expr_const(p, 0)).col;
+    const Expr *lane = expr_div_i(p, expr_add(p, expr_mod_i(p, eight, WARP_COLUMNS), own), 2);
+    const Expr *pair = expr_mul_i(p, expr_div_i(p, eight, WARP_COLUMNS), 2);
+    stmt_call(s, "from_lane", value_op(s, VALUE_ADDRESS, value_at(s, reg(w, "y"), pair), NULL),
+              value_expr(s, lane),
+              value_op(s, VALUE_ADDRESS, value_at(s, reg(w, "to"), expr_mul_i(p, c, 2)), NULL));
+    stmt_end(s);
+    stmt_end(s);
+}
+
+/* Prints struct Vectors, what belongs to a tile's rows x and columns y. */
 static void vectors(const Write *w)
 {
     Stmts *s = w->s;
-    const char *x = w->swap ? "g_OfCol" : "g_OfRow", *y = w->swap ? "g_OfRow" : "g_OfCol";
+    const char *x = w->swap ? "g_OfCol" : "g_OfRow";
     stmt_struct(s, "Vectors", 0);
-    if (w->fused) {
+    if (w->fused)
         stmt_array(s, x, "x", DIMS(w->n_rows, 2));
-        stmt_array(s, y, "y", DIMS(2, w->m.columns / 4));
-        load_y(w);
-        load_x(w);
-    } else {
+    else
         stmt_var(s, x, "x", NULL);
-        stmt_var(s, y, "y", NULL);
-    }
+    if (w->has_y)
+        stmt_array(s, y_type(w), "y", DIMS(w->n_pairs * 2));
+    else
+        stmt_var(s, y_type(w), "y", NULL);
+    if (w->fused) load_vectors(w);
+    if (w->has_y) columns_of_slice(w);
     stmt_end(s);
+}
+
+/* Declares what belongs to the thread's columns of the slice. */
+static void define_columns(const Write *w)
+{
+    if (!w->has_y) return;
+    const Value *y = stmt_array(w->s, y_type(w), "columns", DIMS(w->m.columns / 4));
+    stmt_call(w->s, "vectors.columns", value_expr(w->s, w->i), reg(w, "thread"), y);
 }
 
 /* What the ops make of the slice's accumulator j. Accumulator j of an instruction is in row j / 2 % 2 of the
@@ -193,17 +206,60 @@ static const Value *combined(const Write *w, const Expr *j, const Value *c)
     Stmts *s = w->s;
     ExprPool *p = w->pool;
     const Value *x = reg(w, "vectors.x"), *y = reg(w, "vectors.y");
-    if (w->fused) {
-        const Expr *column = expr_add(p, expr_mul_i(p, expr_div_i(p, j, 4), 2), expr_mod_i(p, j, 2));
+    if (w->fused)
         x = value_at(s, value_at(s, x, expr_div_i(p, w->i, w->m.along)),
                      expr_mod_i(p, expr_div_i(p, j, 2), 2));
-        y = value_at(s, value_at(s, y, expr_mod_i(p, w->i, 2)), column);
-    }
+    if (w->has_y)
+        y = value_at(s, reg(w, "columns"),
+                     expr_add(p, expr_mul_i(p, expr_div_i(p, j, 4), 2), expr_mod_i(p, j, 2)));
     return hopper_combined(s, acc_at(w, j), c ? c : value_cast(s, "g_TD", value_int(s, 0)), flag(w, c),
                            w->swap ? y : x, w->swap ? x : y);
 }
 
 /* ---- a slice ---- */
+
+/* Are the sums themselves written, which threads or a helper kernel read? */
+static bool is_raw(const Write *w) { return !w->p->groups.engine_store || hopper_split(w->p) > 1; }
+static bool has_pairs(const Write *w) { return !is_raw(w) && gpu_type_bytes(&w->p->out) == 2; }
+/* Of a thread's results in a slice. */
+static int n_words(const Write *w) { return w->m.columns / (has_pairs(w) ? 4 : 2); }
+
+/* Accumulators j and j + 1 as two results of 16 bits; c: those of C; or NULL. */
+static const Value *pair_of(const Write *w, const Expr *j, const Value *c)
+{
+    Stmts *s = w->s;
+    const Value *high = c ? value_op(s, VALUE_SHR, c, value_int(s, 16)) : NULL;
+    const Value *lo = combined(w, j, c ? value_cast(s, "g_TD", c) : NULL);
+    const Value *hi = combined(w, expr_add_i(w->pool, j, 1), c ? value_cast(s, "g_TD", high) : NULL);
+    return value_call(s, "pair", lo, hi);
+}
+
+/* Prints slice_words(), the results of a slice where C is not read. They need no memory, so that a thread has
+ * them before it waits for a buffer. */
+static void slice_words(const Write *w)
+{
+    Stmts *s = w->s;
+    stmt_function(
+        s, (Function){.name = "slice_words",
+                      STMT_PARAMS({"Sums &", "acc"}, {"int", "i"}, {"const g_Ops &", "ops"},
+                                  {"const Vectors &", "vectors"}, {"int", "thread"}, {"u32 *", "word"})});
+    if (!is_raw(w)) define_columns(w);
+    const Expr *at = stmt_unrolled(s, "j", ELEMENT, n_words(w));
+    const Value *of = has_pairs(w)
+                          ? pair_of(w, expr_mul_i(w->pool, at, 2), NULL)
+                          : value_call(s, "word_of", is_raw(w) ? acc_at(w, at) : combined(w, at, NULL));
+    stmt_set(s, value_at(s, reg(w, "word"), at), of);
+    stmt_end(s);
+    stmt_end(s);
+}
+
+void hopper_slice_words(const GpuPlan *p, Stmts *s, const Expr *i)
+{
+    const Write w = write_of(p, NULL, s);
+    const Value *word = stmt_array(s, "u32", "word", DIMS(n_words(&w)));
+    stmt_call(s, "slice_words", reg(&w, "acc"), value_expr(s, i), reg(&w, "ops"), reg(&w, "vectors"),
+              reg(&w, "thread"), word);
+}
 
 /* 16-bit results, as rows of 8x8 matrices. Each lane gives stmatrix the address of one row of matrix q, which
  * consists of accumulators 2q and 2q + 1. */
@@ -232,11 +288,9 @@ static void write_pairs(const Write *w, bool with_c)
     if (with_c) stmt_call(s, matrices == 4 ? "load_matrices" : "load_matrices_2", to, old);
     for (int i = 0; i < matrices; i++) {
         const Expr *j = expr_add_i(p, expr_div_i(p, col, 2), (int64_t)i * 2);
-        const Value *c = with_c ? value_at_i(s, old, i) : NULL;
-        const Value *high = c ? value_op(s, VALUE_SHR, c, value_int(s, 16)) : NULL;
-        const Value *lo = combined(w, j, c ? value_cast(s, "g_TD", c) : NULL);
-        const Value *hi = combined(w, expr_add_i(p, j, 1), c ? value_cast(s, "g_TD", high) : NULL);
-        out[i] = stmt_define(s, "u32", stmts_name(s, "out_%d", i), value_call(s, "pair", lo, hi));
+        out[i] = with_c
+                     ? stmt_define(s, "u32", stmts_name(s, "out_%d", i), pair_of(w, j, value_at_i(s, old, i)))
+                     : value_at(s, reg(w, "word"), expr_div_i(p, j, 2));
     }
     if (matrices == 4)
         stmt_call(s, "store_matrices", to, out[0], out[1], out[2], out[3]);
@@ -246,7 +300,7 @@ static void write_pairs(const Write *w, bool with_c)
 }
 
 /* Results of 4 bytes, or the sums themselves. */
-static void write_words(const Write *w, bool with_c, bool raw)
+static void write_words(const Write *w, bool with_c)
 {
     Stmts *s = w->s;
     const Expr *j = stmt_unrolled(s, "j", ELEMENT, w->m.columns / 2);
@@ -254,27 +308,37 @@ static void write_words(const Write *w, bool with_c, bool raw)
     const Expr *place =
         w->swap ? in_slice(w, own.row, expr_mul_i(w->pool, own.col, WORD)) : word_at(w, own.row, own.col);
     const Value *to = stmt_define(s, "u32", "to", sum(w, reg(w, "at"), value_expr(s, place)));
-    const Value *old = with_c ? stmt_var(s, "g_TC", "old", NULL) : NULL;
-    if (with_c) stmt_call(s, "from_word", value_call(s, "load_word", to), old);
-    const Value *v = stmt_define(
-        s, "g_TC", "v", raw ? acc_at(w, j) : combined(w, j, old ? value_cast(s, "g_TD", old) : NULL));
-    stmt_call(s, "store_word", to, value_call(s, "word_of", v));
+    const Value *word = value_at(s, reg(w, "word"), j);
+    if (with_c) {
+        const Value *old = stmt_var(s, "g_TC", "old", NULL);
+        stmt_call(s, "from_word", value_call(s, "load_word", to), old);
+        const Value *v = stmt_define(s, "g_TC", "v", combined(w, j, value_cast(s, "g_TD", old)));
+        word = value_call(s, "word_of", v);
+    }
+    stmt_call(s, "store_word", to, word);
     stmt_end(s);
 }
 
-/* Prints write_slice() or write_slice_with_c(), which finds C's slice where D's is to be. */
+/* Prints write_slice(), which writes the results of slice_words(), or write_slice_with_c(), which finds C's
+ * slice where D's is to be. */
 static void write_slice(const Write *w, bool with_c)
 {
+    static const StmtParam sums[] = {{"Sums &", "acc"},
+                                     {"int", "i"},
+                                     {"u32", "at"},
+                                     {"const g_Ops &", "ops"},
+                                     {"const Vectors &", "vectors"},
+                                     {"int", "thread"}},
+                           words[] = {{"const u32 *", "word"}, {"u32", "at"}, {"int", "thread"}};
     Stmts *s = w->s;
-    stmt_function(
-        s, (Function){.name = with_c ? "write_slice_with_c" : "write_slice",
-                      STMT_PARAMS({"Sums &", "acc"}, {"int", "i"}, {"u32", "at"}, {"const g_Ops &", "ops"},
-                                  {"const Vectors &", "vectors"}, {"int", "thread"})});
-    const bool raw = !w->p->groups.engine_store || hopper_split(w->p) > 1;
-    if (!raw && gpu_type_bytes(&w->p->out) == 2)
+    stmt_function(s, (Function){.name = with_c ? "write_slice_with_c" : "write_slice",
+                                .param = with_c ? sums : words,
+                                .n_params = with_c ? 6 : 3});
+    if (with_c) define_columns(w);
+    if (has_pairs(w))
         write_pairs(w, with_c);
     else
-        write_words(w, with_c, raw);
+        write_words(w, with_c);
     stmt_end(s);
 }
 
@@ -353,8 +417,8 @@ void hopper_elements(const GpuPlan *p, Stmts *s)
     stmt_define(
         s, "u32", "at",
         value_call(s, "shared.out", reg(&w, "wg"), value_expr(s, expr_mod_i(w.pool, i, HOPPER_BUFFERS))));
-    stmt_call(s, "write_slice", reg(&w, "acc"), value_expr(s, i), reg(&w, "at"), reg(&w, "ops"),
-              reg(&w, "vectors"), reg(&w, "thread"));
+    hopper_slice_words(p, s, i);
+    stmt_call(s, "write_slice", reg(&w, "word"), reg(&w, "at"), reg(&w, "thread"));
     stmt_call(s, "group_sync", bar);
     stmt_define(s, "int", "first_m", value_call(s, "slice_m", value_expr(s, i), reg(&w, "p"), reg(&w, "wg")));
     stmt_define(s, "int", "first_n", value_call(s, "slice_n", value_expr(s, i), reg(&w, "p"), reg(&w, "wg")));
@@ -378,6 +442,7 @@ void hopper_write(const GpuPlan *p, const MatrixInst *in, Stmts *s)
     const Write w = write_of(p, in, s);
     stmt_file(s, "nvptx/hopper_results.cuh");
     vectors(&w);
+    slice_words(&w);
     write_slice(&w, false);
     if (p->groups.engine_store && gpu_reads_c(p)) write_slice(&w, true);
     if (!p->groups.engine_store || p->partial_sums) store_one(&w);

@@ -59,6 +59,15 @@ FN u32 pair(float lo, float hi)
     return p;
 }
 
+/* Two neighbours of type T that lane `lane` has at x. All lanes of a warp call it. */
+template <typename T> FN void from_lane(const T *x, int lane, T *to)
+{
+    u32 word[(2 * sizeof(T) + 3) / 4] = {};
+    memcpy(word, x, 2 * sizeof(T));
+    g_UNROLL for (u32 &w : word) w = __shfl_sync(0xffffffffu, w, lane);
+    memcpy(to, word, 2 * sizeof(T));
+}
+
 FN void store_word(u32 at, u32 v) { asm volatile("st.shared.b32 [%0], %1;" ::"r"(at), "r"(v) : "memory"); }
 FN u32 load_word(u32 at)
 {
