@@ -48,8 +48,8 @@ typedef struct {
         stream_fix;          /* > 0, of stream_k 2, 3: only the tiles that do not fill a round are cut,
                                     * each into as many equal parts, where that pays: elements of K in whose
                                     * time a tile's sums are added for each part, and besides */
-    bool stream_even;        /* of stream_k 2, 3: all tiles are cut into as many equal parts as there are
-                              * groups for each, or go round whole where there are more tiles than groups */
+    bool stream_even;        /* of stream_k 2, 3: the grid has a group for each of as many equal parts of
+                              * every tile as its width is that of the tiles */
     int32_t stream_dies;     /* StreamKXCCMapping: shares next to each other are of one of so many
                                     * dies; 0: of the groups in their order */
     int32_t mapping;         /* WorkGroupMapping: > 1 bands along N, < -1 along M, else none */
@@ -100,7 +100,7 @@ typedef struct {
     const Expr *share;  /* chunks of each group (SKItersPerWG) */
     const Expr *shared; /* tiles that are cut into shares (skTiles) */
     const Expr *longer; /* the first groups, which have a chunk more (skExtraIters) */
-    const Expr *parts; /* with Walk.stream_part or stream_even the number of parts of each tile that is cut, whose shares and
+    const Expr *parts; /* with Walk.stream_part the number of parts of each tile that is cut, whose shares and
                          * longer shares are those of its parts; else NULL */
     const Expr *whole; /* with Walk.stream_part the tiles that are not cut; else NULL */
 } WalkStreamWords;
@@ -115,7 +115,7 @@ void walk_stream_shares(ExprPool *p, WalkStreamWords *words);
 /* With Walk.stream_part, K below which no tile is cut whatever the number of tiles and groups is. */
 int64_t walk_stream_least_k(const Walk *w);
 /* Whether WALK_ID counts as that of a persistent kernel (group, group + groups, ... below `steps`) instead of
- * the steps of a group: StreamK 3 with Walk.stream_part, and Walk.stream_even. */
+ * the steps of a group: StreamK 3 with Walk.stream_part. */
 bool walk_stream_by_id(const Walk *w);
 /* The share of work-group `group`: its own number, or by Walk.stream_dies one next to those of its die. */
 const Expr *walk_stream_group(ExprPool *p, const Walk *w, const Expr *group, const Expr *groups);
@@ -130,6 +130,11 @@ typedef struct {
 } WalkStream;
 WalkStream walk_stream(ExprPool *p, const Walk *w, const WalkNames *names, const WalkStreamWords *words,
                        const Expr *tiles);
+
+/* The same with Walk.stream_even, where a group has one part; *column: of tiles, in place of the group's.
+ * `tile` is not filled in, nor are slots: the sums of a tile's parts lie behind first_group. */
+WalkStream walk_stream_even(ExprPool *p, const Walk *w, const WalkNames *names, const Expr *k,
+                            const Expr **column);
 
 /* The chunks of a step. k: elements that are added up, fewer than the words were made of where A and B are
  * not read. */
