@@ -83,7 +83,11 @@ void geometry_init(Geometry *g, const Contraction *p, const LibSolution *s, cons
     g->sk_grid = 0;
     g->padded_tiles = ceil_div(g->tiles0, cluster_of(m, 0)) * cluster_of(m, 0);
     g->padded_tiles *= ceil_div(g->tiles1, cluster_of(m, 1)) * cluster_of(m, 1) * g->tiles2;
-    if (m->stream_k) {
+    if (m->stream_k_blocks) {
+        const uint64_t parts = stream_even(p, s, g);
+        g->sk_grid = g->tiles * parts;
+        g->grid[0] *= parts;
+    } else if (m->stream_k) {
         g->sk_grid = stream_grid(p, s, hw, g);
         uint64_t cluster = cluster_of(m, 0) * cluster_of(m, 1);
         if (g->sk_grid > cluster) g->sk_grid = g->sk_grid / cluster * cluster;
@@ -490,7 +494,7 @@ static Err build(const Contraction *p, const LibSolution *s, const LaunchInputs 
     if (__builtin_mul_overflow(groups, split, &groups) || groups > UINT32_MAX)
         FAIL(ERR_INPUT, "kernel %s: %llu tiles times GlobalSplitU %llu are more than 32 bits count", s->name,
              (unsigned long long)g.tiles, (unsigned long long)split);
-    if (s->map.stream_k && g.sk_grid > STREAM_GROUPS_MAX)
+    if (s->map.stream_k && !s->map.stream_k_blocks && g.sk_grid > STREAM_GROUPS_MAX)
         FAIL(ERR_INPUT, "kernel %s: %llu work-groups share tiles, at most %d can", s->name,
              (unsigned long long)g.sk_grid, STREAM_GROUPS_MAX);
     const uint64_t copies = (uint64_t)(uintptr_t)in->workspace + launch_results_bytes(p, s, hw);

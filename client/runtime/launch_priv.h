@@ -113,6 +113,8 @@ uint64_t launch_results_bytes(const Contraction *p, const LibSolution *s, const 
 enum { STREAM_GROUPS_MAX = 65535 };
 /* Work-groups of a stream-K launch; launch_stream.c. */
 uint64_t stream_grid(const Contraction *p, const LibSolution *s, const LaunchHardware *hw, const Geometry *g);
+/* Parts of each tile of kernels with SizeMapping.stream_k_blocks. */
+uint64_t stream_even(const Contraction *p, const LibSolution *s, const Geometry *g);
 /* Whether tiles of that launch may have parts. */
 bool stream_has_parts(const Contraction *p, const LibSolution *s, const Geometry *g);
 /* The arguments of stream-K. */

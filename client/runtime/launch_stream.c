@@ -66,7 +66,8 @@ bool stream_has_parts(const Contraction *p, const LibSolution *s, const Geometry
     const SizeMapping *m = &s->map;
     /* of kernels with clusters the driver launches as many groups as run at once, which may be fewer */
     if (cluster_size(m) > 1) return true;
-    if (!m->stream_k_part || m->stream_k_blocks) return g->padded_tiles % g->sk_grid;
+    if (m->stream_k_blocks) return g->sk_grid > g->tiles;
+    if (!m->stream_k_part) return g->padded_tiles % g->sk_grid;
     return level_cut(p, m, g->tiles, g->sk_grid).tiles > 0;
 }
 
@@ -80,14 +81,11 @@ static uint64_t level_grid(const Contraction *p, const SizeMapping *m, const Geo
     return tiles * (cut.tiles ? (uint64_t)cut.parts : 1) * cluster;
 }
 
-/* A group for each part of all tiles, or for each tile. */
-static uint64_t even_grid(const Contraction *p, const SizeMapping *m, const Geometry *g)
+uint64_t stream_even(const Contraction *p, const LibSolution *s, const Geometry *g)
 {
-    const StreamKernel k = kernel_of(m);
-    if (g->tiles == 0 || g->tiles > STREAM_GROUPS_MAX) return g->cu;
-    const int64_t parts = stream_even_parts(&k, (int64_t)g->tiles, (int64_t)g->cu, p->k);
-    const uint64_t groups = g->tiles * (uint64_t)parts;
-    return groups <= STREAM_GROUPS_MAX ? groups : g->tiles;
+    const StreamKernel k = kernel_of(&s->map);
+    if (g->tiles > UINT32_MAX) return 1; /* such launches are refused */
+    return (uint64_t)stream_even_parts(&k, (int64_t)g->tiles, (int64_t)g->cu, p->k);
 }
 
 uint64_t stream_grid(const Contraction *p, const LibSolution *s, const LaunchHardware *hw, const Geometry *g)
@@ -106,7 +104,6 @@ uint64_t stream_grid(const Contraction *p, const LibSolution *s, const LaunchHar
     }
     /* Tensile's kernels have as many groups as there are compute units. For few tiles that gives shares of a
      * chunk or two, whose sums cost more than their products. */
-    if (s->map.stream_k_blocks) return even_grid(p, &s->map, g);
     if (s->map.stream_k_part) return level_grid(p, &s->map, g);
     if (s->map.source_kernel && g->tiles < g->cu && p->k > 0) return modelled_grid(p, s, g, g->tiles);
     if (hw->streamk_max_cus > 0) return least(g->cu, (uint64_t)hw->streamk_max_cus);

@@ -318,7 +318,7 @@ static void stream(const Walk *w, int64_t tiles, int64_t k, int64_t groups, int6
         for (int64_t i = 0; i < chunks || i < 1; i++) assert_int_equal(chunks ? seen[t][i] : taken[t], 1);
     for (int64_t t = 0; t < tiles; t++)
         for (int64_t u = 0; u < t; u++) assert_true(!parts[t] || !parts[u] || counter[t] != counter[u]);
-    if (w->stream_part || w->stream_even) return;
+    if (w->stream_part) return;
     const int64_t even = w->stream_k == 1 ? (tiles * chunks + groups - 1) / groups : least + 1;
     assert_true(most <= even); /* no group has more than its share */
 }
@@ -374,14 +374,41 @@ static void level_streams(void **state)
                                tiles, k, groups, 0);
 }
 
-/* As many equal parts of all tiles as there are groups for each, at most as many as chunks. */
+/* A group for each part of all tiles: 3 x 2 tiles of 2 matrices. Every chunk comes once, and every part has a
+ * slot of its own but one of a tile. */
 static void even_streams(void **state)
 {
+    enum { M = 3, N = 2, Z = 2, PARTS = 5, CHUNKS = 12 };
+    static const WalkNames names_of = {
+        .group = {"x", "y", "z"}, .tiles_m = "m", .tiles_n = "n", .stream_groups = "groups"};
     (void)state;
-    for (int64_t tiles = 1; tiles < 40; tiles += 1 + tiles / 8)
-        for (int64_t k = 0; k < 90; k += 13)
-            for (int64_t groups = 1; groups < 40; groups += 1 + groups / 4)
-                stream(&(Walk){.split = 1, .depth_u = 8, .stream_k = 3, .stream_even = true}, tiles, k, groups, 0);
+    for (int64_t k = 0; k < 90; k += 13)
+        for (int64_t parts = 1; parts <= PARTS; parts++) {
+            const Walk w = {.split = 1, .depth_u = 8, .stream_k = 3, .stream_even = true};
+            Expr nodes[256];
+            ExprPool p;
+            const Expr *column;
+            unsigned char seen[M * N * Z][CHUNKS] = {{0}}, slots[M * N * Z * PARTS + 1] = {0};
+            expr_pool_fixed(&p, nodes, 256);
+            const WalkStream x =
+                walk_stream_even(&p, &w, &names_of, expr_var(&p, "k", WALK_K, 0, UINT32_MAX), &column);
+            assert_int_equal(expr_pool_check(&p), ERR_OK);
+            for (int64_t g = 0; g < M * parts * N * Z; g++) {
+                const int64_t row = g / (M * parts);
+                const int64_t v[WALK_SLOTS] = {[WALK_K] = k, [WALK_TILES_M] = M, [WALK_TILES_N] = N,
+                                               [WALK_GROUPS] = M * parts, [WALK_GROUP_X] = g % (M * parts),
+                                               [WALK_GROUP_Y] = row % N, [WALK_GROUP_Z] = row / N};
+                const int64_t tile = value(column, v) + M * row, part = value(x.part, v);
+                const int64_t first = value(x.first, v), end = first + value(x.count, v);
+                assert_true(value(column, v) < M && part < parts && end <= (k + 7) / 8);
+                assert_int_equal(value(x.parts, v), parts);
+                if (part) assert_int_equal(slots[value(x.first_group, v) + part]++, 0);
+                assert_true(value(x.first_group, v) + parts <= M * N * Z * parts);
+                for (int64_t i = first; i < end; i++) assert_int_equal(seen[tile][i]++, 0);
+            }
+            for (int64_t t = 0; t < M * N * Z; t++)
+                for (int64_t i = 0; i < (k + 7) / 8; i++) assert_int_equal(seen[t][i], 1);
+        }
 }
 
 /* From the least K on which pays some number of tiles and groups is cut, below it none. */
@@ -409,10 +436,10 @@ static void even_parts(void **state)
     static const struct {
         int64_t tiles, k, parts;
     } rows[] = {{20, 8000, 1}, /* a full round */
-                {10, 8000, 2}, /* 4,000 and 108 of 8,000 */
-                {10, 200, 1},  /* shares of 13 and 12 chunks: 104 and 112 of 200 */
-                {10, 240, 2},  /* 120 and 108 of 240 */
-                {21, 8000, 8}, /* 9 rounds of an eighth and 132; whole tiles take 16,000 */
+                {10, 8000, 2}, /* 4,000 and 104 of 8,000 */
+                {10, 200, 1},  /* shares of 13 and 12 chunks: 104 and 104 of 200 */
+                {10, 240, 2},  /* 120 and 104 of 240 */
+                {21, 8000, 8}, /* 9 rounds of an eighth, 9 * 4 and 100; whole tiles take 16,000 */
                 {1, 1 << 20, 8},
                 {1, 24, 1},
                 {0, 8000, 1},

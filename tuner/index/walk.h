@@ -48,8 +48,8 @@ typedef struct {
      * same number of equal parts, and only where that saves time. stream_part is the cost of each part,
      * stream_fix that of cutting at all, both in elements of K that a group multiplies in that time. */
     int32_t stream_part, stream_fix;
-    bool stream_even;        /* of stream_k 2, 3: all tiles are cut into as many equal parts as there are
-                              * groups for each, or go round whole where there are more tiles than groups */
+    bool stream_even;        /* of stream_k 2, 3: the grid has a group for each of as many equal parts of
+                              * every tile as its width is that of the tiles */
     int32_t stream_dies;     /* StreamKXCCMapping: the number of dies; the groups of a die have neighbouring
                               * shares. 0: shares are in the order of groups */
     int32_t mapping;         /* WorkGroupMapping: > 1 bands along N, < -1 along M, else none */
@@ -100,7 +100,7 @@ typedef struct {
     const Expr *share;  /* chunks of each group (SKItersPerWG) */
     const Expr *shared; /* tiles that are cut into shares (skTiles) */
     const Expr *longer; /* the first groups, which have a chunk more (skExtraIters) */
-    const Expr *parts; /* with Walk.stream_part or stream_even the number of parts of each tile that is cut, whose shares and
+    const Expr *parts; /* with Walk.stream_part the number of parts of each tile that is cut, whose shares and
                          * longer shares are those of its parts; else NULL */
     const Expr *whole; /* with Walk.stream_part the tiles that are not cut; else NULL */
 } WalkStreamWords;
@@ -115,7 +115,7 @@ void walk_stream_shares(ExprPool *p, WalkStreamWords *words);
 /* With Walk.stream_part, K below which no tile is cut whatever the number of tiles and groups is. */
 int64_t walk_stream_least_k(const Walk *w);
 /* Whether WALK_ID counts as that of a persistent kernel (group, group + groups, ... below `steps`) instead of
- * the steps of a group: StreamK 3 with Walk.stream_part, and Walk.stream_even. */
+ * the steps of a group: StreamK 3 with Walk.stream_part. */
 bool walk_stream_by_id(const Walk *w);
 /* The share of work-group `group`: its own number, or by Walk.stream_dies one next to those of its die. */
 const Expr *walk_stream_group(ExprPool *p, const Walk *w, const Expr *group, const Expr *groups);
@@ -130,6 +130,11 @@ typedef struct {
 } WalkStream;
 WalkStream walk_stream(ExprPool *p, const Walk *w, const WalkNames *names, const WalkStreamWords *words,
                        const Expr *tiles);
+
+/* The same with Walk.stream_even, where a group has one part; *column: of tiles, in place of the group's.
+ * `tile` is not filled in, nor are slots: the sums of a tile's parts lie behind first_group. */
+WalkStream walk_stream_even(ExprPool *p, const Walk *w, const WalkNames *names, const Expr *k,
+                            const Expr **column);
 
 /* The chunks of a step. k: elements that are added up, fewer than the words were made of where A and B are
  * not read. */

@@ -21,6 +21,12 @@ static const Expr *at_least_1(ExprPool *p, const Expr *e)
     return expr_within(p, expr_op(p, EXPR_MAX, e, expr_const(p, 1)), 1, UINT32_MAX);
 }
 
+/* x / n, without a division where tiles are not cut (n 1): 0.05 us each before the first load of a tile. */
+static const Expr *by_parts(ExprPool *p, const Expr *x, const Expr *n)
+{
+    return counted(p, expr_select(p, expr_op(p, EXPR_LT, expr_const(p, 1), n), expr_div(p, x, n), x));
+}
+
 /* Tiles that are cut into shares. Where all rounds are whole, each share is a tile. */
 static const Expr *shared_tiles(ExprPool *p, const Walk *w, const Expr *tiles, const Expr *groups,
                                 const Expr *rounds)
@@ -73,8 +79,8 @@ const Expr *walk_stream_whole(ExprPool *p, const Expr *tiles, const Expr *groups
 
 void walk_stream_shares(ExprPool *p, WalkStreamWords *words)
 {
-    words->share = expr_div(p, words->chunks, words->parts);
-    words->longer = expr_mod(p, words->chunks, words->parts);
+    words->share = expr_name(p, "share", by_parts(p, words->chunks, words->parts));
+    words->longer = sub(p, words->chunks, mul(p, words->share, words->parts));
 }
 
 int64_t walk_stream_least_k(const Walk *w)
@@ -87,7 +93,7 @@ int64_t walk_stream_least_k(const Walk *w)
     return w->stream_part ? least : 0;
 }
 
-bool walk_stream_by_id(const Walk *w) { return w->stream_even || (w->stream_k == 3 && w->stream_part); }
+bool walk_stream_by_id(const Walk *w) { return w->stream_k == 3 && w->stream_part; }
 
 WalkStreamWords walk_stream_words(ExprPool *p, const Walk *w, const Expr *tiles, const Expr *groups,
                                   const Expr *k, const Expr *rounds)
@@ -97,13 +103,6 @@ WalkStreamWords walk_stream_words(ExprPool *p, const Walk *w, const Expr *tiles,
     words.total = mul(p, tiles, words.chunks);
     if (w->stream_part) {
         level_words(p, w, tiles, groups, k, &words);
-        return words;
-    }
-    if (w->stream_even) {
-        const Expr *most = expr_div(p, groups, expr_name(p, "least_tiles", at_least_1(p, tiles)));
-        words.parts = expr_name(p, "tile_parts", at_least_1(p, min(p, most, words.chunks)));
-        words.shared = tiles;
-        walk_stream_shares(p, &words);
         return words;
     }
     words.shared = expr_name(p, "shared_tiles", counted(p, shared_tiles(p, w, tiles, groups, rounds)));
@@ -139,15 +138,14 @@ bool stream_cut(const StreamKernel *s, int64_t tiles, int64_t groups, int64_t k,
 
 int64_t stream_even_parts(const StreamKernel *s, int64_t tiles, int64_t n_cu, int64_t k)
 {
+    /* each round ends with sums that are stored */
     const int64_t chunks = (k + s->depth_u - 1) / s->depth_u, slots = n_cu * s->blocks;
     int64_t best = 1;
     double least = INFINITY;
     if (tiles < 0 || tiles > UINT32_MAX || k < 0 || k > UINT32_MAX) return 1;
     for (int64_t i = 1; i <= PARTS_MAX && (i == 1 || i <= chunks); i++) {
         const int64_t rounds = (tiles * i + slots - 1) / slots, share = (chunks + i - 1) / i;
-        /* shares that do not end with a tile have a part of the next one too */
-        const int64_t parts = i + (chunks % i != 0);
-        const double cost = parts > 1 ? (double)(parts * s->stream_part) + s->stream_fix : 0;
+        const double cost = i > 1 ? (double)rounds * s->stream_part + s->stream_fix : 0;
         const double time = (double)rounds * (double)(share * s->depth_u) + cost;
         if (time < least) best = i, least = time;
     }
@@ -234,13 +232,14 @@ static WalkStream level_stream(ExprPool *p, const Walk *w, const WalkStreamWords
                                const Expr *group, const Expr *groups, const Expr *step)
 {
     const Expr *zero = expr_const(p, 0), *one = expr_const(p, 1), *parts = words->parts;
-    const Expr *cut_tile = expr_div(p, group, parts);
+    const Expr *cut_tile = expr_name(p, "cut_tile", by_parts(p, group, parts));
     const Expr *cut = expr_op(p, EXPR_LT, group, mul(p, words->shared, parts));
     cut = expr_name(p, "cut_tiles", cut);
     const Step s = walk_stream_by_id(w)
                        ? step_by_id(p, words, cut_tile, cut, groups, step)
                        : step_of(p, w, tiles, words->shared, cut_tile, cut, group, groups, step);
-    const Expr *part = expr_name(p, "own_part", expr_select(p, s.is_cut, expr_mod(p, group, parts), zero));
+    const Expr *own = sub(p, group, mul(p, cut_tile, parts));
+    const Expr *part = expr_name(p, "own_part", expr_select(p, s.is_cut, own, zero));
     const Expr *first = add(p, mul(p, part, words->share), min(p, part, words->longer));
     const Expr *count = add(p, words->share, expr_op(p, EXPR_LT, part, words->longer));
     const Expr *first_group = expr_name(p, "first_group", sub(p, group, part));
@@ -257,25 +256,32 @@ static WalkStream level_stream(ExprPool *p, const Walk *w, const WalkStreamWords
         .next_slot = slot};
 }
 
-/* With Walk.stream_even: ids count the parts of all tiles, those of a tile one behind the other. */
-static WalkStream even_stream(ExprPool *p, const WalkStreamWords *words, const Expr *tiles, const Expr *id)
+WalkStream walk_stream_even(ExprPool *p, const Walk *w, const WalkNames *names, const Expr *k,
+                            const Expr **column)
 {
-    const Expr *parts = words->parts;
-    const Expr *tile = expr_name(p, "tile", counted(p, expr_div(p, id, parts)));
-    const Expr *part = expr_name(p, "own_part", sub(p, id, mul(p, tile, parts)));
-    const Expr *longer = expr_name(p, "longer_shares", words->longer);
-    const Expr *share = expr_name(p, "share", words->share), *first_group = sub(p, id, part);
-    const Expr *slot = mul(p, first_group, expr_const(p, 2));
+    const Expr *tiles_m = expr_var(p, names->tiles_m, WALK_TILES_M, 1, UINT32_MAX),
+               *tiles_n = expr_var(p, names->tiles_n, WALK_TILES_N, 1, UINT32_MAX),
+               *groups = expr_var(p, names->stream_groups, WALK_GROUPS, 1, UINT32_MAX),
+               *x = expr_var(p, names->group[0], WALK_GROUP_X, 0, UINT32_MAX),
+               *y = expr_var(p, names->group[1], WALK_GROUP_Y, 0, UINT32_MAX),
+               *z = expr_var(p, names->group[2], WALK_GROUP_Z, 0, UINT32_MAX);
+    const Expr *one = expr_const(p, 1), *cut = expr_op(p, EXPR_LT, tiles_m, groups);
+    const Expr *parts = expr_select(p, cut, expr_div(p, groups, tiles_m), one);
+    parts = expr_name(p, "parts_of_k", expr_within(p, parts, 1, UINT32_MAX));
+    const Expr *chunks = expr_name(p, "chunks", expr_ceil_div(p, k, expr_const(p, w->depth_u)));
+    const Expr *share = expr_name(p, "share", by_parts(p, chunks, parts));
+    const Expr *longer = expr_name(p, "longer_shares", sub(p, chunks, mul(p, share, parts)));
+    *column = expr_name(p, "column", by_parts(p, x, parts));
+    const Expr *part = expr_name(p, "own_part", sub(p, x, mul(p, *column, parts)));
+    const Expr *row = add(p, y, mul(p, tiles_n, z));
+    const Expr *first_group = mul(p, add(p, *column, mul(p, tiles_m, row)), parts);
     return (WalkStream){
-        .steps = mul(p, tiles, parts),
-        .tile = tile,
-        .first = expr_name(p, "first", add(p, mul(p, part, share), min(p, part, longer))),
+        .steps = one,
+        .first = expr_name(p, "first_chunk", add(p, mul(p, part, share), min(p, part, longer))),
         .count = expr_name(p, "in_share", add(p, share, expr_op(p, EXPR_LT, part, longer))),
         .part = part,
         .parts = parts,
-        .first_group = expr_name(p, "first_group", first_group),
-        .slot = slot,
-        .next_slot = slot};
+        .first_group = first_group};
 }
 
 WalkStream walk_stream(ExprPool *p, const Walk *w, const WalkNames *names, const WalkStreamWords *words,
@@ -284,7 +290,6 @@ WalkStream walk_stream(ExprPool *p, const Walk *w, const WalkNames *names, const
     const Expr *group = expr_var(p, names->stream_group, WALK_GROUP, 0, UINT32_MAX),
                *groups = expr_var(p, names->stream_groups, WALK_GROUPS, 1, UINT32_MAX),
                *step = expr_var(p, names->id, WALK_ID, 0, UINT32_MAX);
-    if (w->stream_even) return even_stream(p, words, tiles, step);
     if (words->parts) return level_stream(p, w, words, tiles, group, groups, step);
     const Expr *zero = expr_const(p, 0), *one = expr_const(p, 1), *chunks = at_least_1(p, words->chunks);
     chunks = expr_name(p, "per_tile", chunks);

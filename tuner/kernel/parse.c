@@ -391,14 +391,14 @@ static Err line_read(Parser *r, Str line)
 static Err check_walk(const Walk *w)
 {
     if (w->stream_k > 3) FAIL(ERR_INPUT, "walk stream_k %d, at most 3", w->stream_k);
-    if (w->stream_k && (!w->persistent || w->split > 1))
-        FAIL(ERR_INPUT, "walk stream_k %d needs persistent 1 and split 1, not %d and %d", w->stream_k,
-             w->persistent, w->split);
+    if (w->stream_k && (w->persistent == w->stream_even || w->split > 1))
+        FAIL(ERR_INPUT, "walk stream_k %d needs persistent %d and split 1, not %d and %d", w->stream_k,
+             !w->stream_even, w->persistent, w->split);
     if (w->stream_part && w->stream_k < 2)
         FAIL(ERR_INPUT, "walk stream_part %d needs stream_k 2 or 3, not %d", w->stream_part, w->stream_k);
     if (w->stream_even && (w->stream_k < 2 || w->stream_part))
-        FAIL(ERR_INPUT, "walk stream_even needs stream_k 2 or 3 and stream_part 0, not %d and %d", w->stream_k,
-             w->stream_part);
+        FAIL(ERR_INPUT, "walk stream_even needs stream_k 2 or 3 and stream_part 0, not %d and %d",
+             w->stream_k, w->stream_part);
     return ERR_OK;
 }
 

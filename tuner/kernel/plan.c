@@ -56,9 +56,9 @@ Walk plan_walk(const Solution *s)
 {
     const StreamCost cost = stream_cost(s);
     return (Walk){
-        .persistent = s->PersistentKernel != 0 || s->StreamK,
+        .persistent = s->PersistentKernel != 0 || (s->StreamK && !cost.blocks),
         .batch_in_id =
-            (s->StreamK || (s->PersistentKernel && s->PersistentKernelAlongBatch)) && s->pt->NumIndicesC > 2,
+            ((s->StreamK && !cost.blocks) || (s->PersistentKernel && s->PersistentKernelAlongBatch)) && s->pt->NumIndicesC > 2,
         .prefetches = s->PersistentKernel != 0 && s->PrefetchAcrossPersistent != 0,
         .depth_u = s->DepthU,
         .split = s->GlobalSplitU > 1 ? s->GlobalSplitU : 1,

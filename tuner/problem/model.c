@@ -326,12 +326,12 @@ static double add_rounds(Waves *sum, const Gpu *g, double groups, double slots)
 
 /* Seconds of adding up the shares of cut tiles: as much as the kernel that chose the cut weighed it against,
  * or the sums of a tile that each work-group stores and another one reads. */
-static double shares_seconds(const Gpu *g, int64_t parts)
+static double shares_seconds(const Gpu *g, int64_t times)
 {
     const ModelKernel *k = g->k;
     const double tile = (double)k->tile_m * k->tile_n;
     if (k->stream_part) /* in elements of K of a tile */
-        return (double)(parts * k->stream_part + k->stream_fix) / k->depth *
+        return (double)(times * k->stream_part + k->stream_fix) / k->depth *
                overlap((const double[]){g->math_s, g->local_s, g->latency_s}, 3);
     return (2 * tile * k->bytes_sum / (32 * g->r->store) + g->r->load_clocks) / g->d->clock_hz;
 }
@@ -344,7 +344,7 @@ static double add_even(Waves *sum, Gpu *g, double slots, const StreamKernel *ker
         stream_even_parts(kernel, (int64_t)g->groups, (int64_t)most(1, g->cus), (int64_t)g->z->k);
     g->chunks = up(chunks / (double)parts);
     const double rounds = add_rounds(sum, g, g->groups * (double)parts, slots);
-    *split = parts > 1 ? shares_seconds(g, parts) : 0;
+    *split = parts > 1 ? shares_seconds(g, (int64_t)rounds) : 0;
     g->chunks = chunks;
     return rounds;
 }

@@ -19,19 +19,21 @@ static StreamCost of_wgmma(const Solution *s)
                         .fix = (TILE_BYTES + WAIT_BYTES / (s->MacroTile0 * s->MacroTile1)) / bytes};
 }
 
-/* Kernels with a ring that the threads fill: the same times. An element of K takes a work-group
- * as long as its products take the compute unit, 0.28 fs for a byte of the operands and an element of the tile
- * with matrix instructions (half of what wgmma reaches), four times that without; but at least the 2 ns of the
- * steps and waits of the main loop, in which other work-groups can have the compute unit. */
-enum { PART_PS = 1400000, TILE_PS = 2800000, WAIT_PS = 4200000, LEAST_PS = 2000 };
+/* Kernels with a ring that the threads fill. An element of K takes a work-group as long as its products take
+ * the compute unit, 0.28 fs for a byte of the operands and an element of the tile with matrix instructions
+ * (half of what wgmma reaches), four times that without; but at least the 2 ns of the steps and waits of the
+ * main loop, in which other work-groups can have the compute unit. A round of work-groups that store the sums
+ * of parts took 2 us longer on an H100 (5 parts of 568 tiles of 16x32), besides what the sums take. */
+enum { PART_PS = 1400000, ROUND_PS = 2000000, WAIT_PS = 4200000, LEAST_PS = 2000 };
 
 static StreamCost of_ring(const Solution *s)
 {
-    const int64_t tile = (int64_t)s->MacroTile0 * s->MacroTile1, bytes = type_bytes((DataType)s->pt->DataType);
+    const int64_t tile = (int64_t)s->MacroTile0 * s->MacroTile1;
+    const int64_t bytes = type_bytes((DataType)s->pt->DataType), sums = tile * s->LocalSplitU;
     const int64_t own = tile * bytes * (s->EnableMatrixInstruction ? 28 : 112) / 100 + 1;
     const int64_t element = own > LEAST_PS ? own : LEAST_PS, fit = element / own;
-    return (StreamCost){.part = (int32_t)(PART_PS * tile / FITTED_TILE / element) + 1,
-                        .fix = (int32_t)((WAIT_PS + TILE_PS * tile / FITTED_TILE) / element),
+    return (StreamCost){.part = (int32_t)((ROUND_PS + PART_PS * sums / FITTED_TILE) / element),
+                        .fix = (int32_t)(WAIT_PS / element),
                         .blocks = fit < s->NvBlocks ? (int32_t)fit : s->NvBlocks};
 }
 

@@ -78,9 +78,20 @@ static void stream_loop(GpuWalk *w, Buf *out)
     const WalkStreamWords words = stream_words(w, tiles, groups);
     w->stream = walk_stream(pool, &w->p->walk, &names, &words, tiles);
     expr_let(&w->text, "n_steps", w->stream.steps);
-    buf_printf(out, "    @NOUNROLL for (unsigned id = %s) {\n",
-               walk_stream_by_id(&w->p->walk) ? "group; id < n_steps; id += groups" : "0; id < n_steps; id++");
+    buf_puts(out, "    @NOUNROLL for (unsigned id = 0; id < n_steps; id++) {\n");
     expr_let(&w->text, gpu_names_of_tile.id, w->stream.tile);
+}
+
+/* Stream-K by a grid that has a group for each part of all tiles. Returns the names of the tile's place. */
+static WalkNames even_parts(GpuWalk *w)
+{
+    WalkNames all = names, tile = names;
+    const Expr *column, *k = expr_var(&w->pool, "size_k", WALK_K, 0, UINT32_MAX);
+    all.stream_groups = "@grid_x()";
+    w->stream = walk_stream_even(&w->pool, &w->p->walk, &all, k, &column);
+    tile.group[0] = "tile_column";
+    expr_let(&w->text, tile.group[0], column);
+    return tile;
 }
 
 /* Declares what @join (parts.c) needs to know of a tile's parts. */
@@ -107,7 +118,10 @@ void gpu_walk_place(GpuWalk *w, const GpuPlan *p, Buf *out)
     w->p = p;
     expr_pool_fixed(&w->pool, w->node, GPU_WALK_NODES);
     w->text = (ExprText){.style = &expr_gpu_style, .out = out, .indent = 1};
-    if (streams)
+    WalkNames place = streams ? gpu_names_of_tile : names;
+    if (p->walk.stream_even)
+        place = even_parts(w);
+    else if (streams)
         stream_loop(w, out);
     else if (p->walk.prefetches) {
         expr_let(&w->text, "n_ids", walk_ids(&w->pool, &p->walk, &names));
@@ -118,7 +132,7 @@ void gpu_walk_place(GpuWalk *w, const GpuPlan *p, Buf *out)
         expr_let(&w->text, "n_ids", walk_ids(&w->pool, &p->walk, &names));
         buf_puts(out, "    @NOUNROLL for (unsigned id = @group_x(); id < n_ids; id += @grid_x()) {\n");
     }
-    w->at = walk_place(&w->pool, &p->walk, streams ? &gpu_names_of_tile : &names);
+    w->at = walk_place(&w->pool, &p->walk, &place);
     expr_let(&w->text, "wg0", w->at.wg0);
     expr_let(&w->text, "wg1", w->at.wg1);
     expr_let(&w->text, "wg2", w->at.wg2);
