@@ -6,6 +6,7 @@
 
 #include "base/vec.h"
 #include "createlib/library_internal.h"
+#include "createlib/library_section.h"
 #include "problem/indices.h"
 #include "problem/predicate.h"
 #include "problem/sizes.h"
@@ -27,7 +28,8 @@ typedef struct {
     int64_t key[KEY_PARTS];
     int64_t index;
     double speed;
-    size_t at; /* order of the files, for equal keys */
+    size_t at;   /* order of the files, for equal keys */
+    int section; /* library_section.h */
 } TableEntry;
 
 typedef VEC(TableEntry) TableEntries;
@@ -96,7 +98,7 @@ static Err add_rows(const LibraryPart *part, const KeyShape *shape, TableEntries
     const Logic *l = part->logic;
     for (size_t i = 0; i < l->n_rows; i++) {
         const LogicRow *row = &l->row[i];
-        TableEntry t = {{0}, part->solution[row->solution].index, row->speed, out->n};
+        TableEntry t = {{0}, part->solution[row->solution].index, row->speed, out->n, 0};
         if (t.index < 0) continue; /* left out */
         for (size_t k = 0; k < shape->n; k++) {
             if (shape->element[k] >= row->n)
@@ -104,6 +106,7 @@ static Err add_rows(const LibraryPart *part, const KeyShape *shape, TableEntries
                      l->path, row->line, row->n, shape->element[k] + 1);
             t.key[k] = row->size[shape->element[k]];
         }
+        if (problem_is_gemm(l->pt)) t.section = library_section_of(l->pt, row);
         if (!VEC_PUSH(out, t)) FAIL(ERR_FAILED, "out of memory for %zu sizes", out->n);
     }
     return ERR_OK;
@@ -178,27 +181,63 @@ static Err collect(const LibraryPart *part, size_t n, bool exact, const Logic **
     return ERR_OK;
 }
 
-static Err emit_matching(Emit *e, const LibraryPart *part, size_t n, bool exact)
+/* The rows of one place, in the order of their keys, and what the tables that are made of them share. */
+typedef struct {
+    TableEntries all;
+    const Logic *first;
+    KeyShape shape;
+    bool has[SECTIONS];
+    int n_sections; /* tables of sections beside the whole table; 0: none */
+} Tables;
+
+static Err tables_collect(const LibraryPart *part, size_t n, bool exact, Tables *t)
 {
-    TableEntries t = {NULL, 0, 0};
-    const Logic *first = NULL;
-    Err err = collect(part, n, exact, &first, &t);
-    if (!err) {
-        KeyShape shape = key_shape(first);
-        if (t.n) qsort(t.v, t.n, sizeof *t.v, cmp_entries);
-        bool model = false;
-        if (!exact) err = library_has_model(part, n, &model);
-        emit_map(e, 4u + model, false);
-        emit_key_str(e, "distance", logic_distance(first));
-        if (!err && model) err = library_emit_model(e, part, n);
-        emit_cstr(e, "properties");
-        emit_properties(e, &shape);
-        emit_cstr(e, "table");
-        emit_entries(e, &t, shape.n, !str_eq_c(logic_distance(first), "GridBased"));
-        emit_key_str(e, "type", STR("Matching"));
-        emit_end(e);
-    }
-    VEC_FINI(&t);
+    *t = (Tables){.first = NULL};
+    TRY(collect(part, n, exact, &t->first, &t->all));
+    if (!t->first) return ERR_OK;
+    t->shape = key_shape(t->first);
+    if (t->all.n) qsort(t->all.v, t->all.n, sizeof *t->all.v, cmp_entries);
+    if (exact || !library_has_sections(part, n)) return ERR_OK;
+    for (size_t i = 0; i < t->all.n; i++) t->has[t->all.v[i].section] = true;
+    for (int i = 0; i < SECTIONS; i++) t->n_sections += t->has[i];
+    if (t->n_sections == 1) t->n_sections = 0;
+    return ERR_OK;
+}
+
+static Err emit_matching(Emit *e, const LibraryPart *part, size_t n, const Tables *t,
+                         const TableEntries *rows, bool with_model)
+{
+    bool model = false;
+    if (with_model) TRY(library_has_model(part, n, &model));
+    emit_map(e, 4u + model, false);
+    emit_key_str(e, "distance", logic_distance(t->first));
+    if (model) TRY(library_emit_model(e, part, n));
+    emit_cstr(e, "properties");
+    emit_properties(e, &t->shape);
+    emit_cstr(e, "table");
+    emit_entries(e, rows, t->shape.n, !str_eq_c(logic_distance(t->first), "GridBased"));
+    emit_key_str(e, "type", STR("Matching"));
+    emit_end(e);
+    return ERR_OK;
+}
+
+/* The table of a section's rows, behind its predicate. */
+static Err emit_section(Emit *e, const LibraryPart *part, size_t n, const Tables *t, int section)
+{
+    TableEntries rows = {NULL, 0, 0};
+    bool batched = false;
+    for (int i = 0; i < SECTIONS; i++) batched |= t->has[i] && i & SECTION_BATCHED;
+    Err err = ERR_OK;
+    for (size_t i = 0; !err && i < t->all.n; i++)
+        if (t->all.v[i].section == section && !VEC_PUSH(&rows, t->all.v[i]))
+            err = err_set(ERR_FAILED, "out of memory for %zu sizes", t->all.n);
+    emit_map(e, 2, false);
+    emit_cstr(e, "library");
+    if (!err) err = emit_matching(e, part, n, t, &rows, false);
+    emit_cstr(e, "predicate");
+    if (!err) err = library_emit_section(e, t->first->pt, section, batched);
+    emit_end(e);
+    VEC_FINI(&rows);
     return err;
 }
 
@@ -295,34 +334,46 @@ static Err emit_tree_rows(Emit *e, const LibraryPart *part, size_t n)
     return ERR_OK;
 }
 
-static Err emit_table_row(Emit *e, const LibraryPart *part, size_t n, bool exact)
+static Err emit_table_row(Emit *e, const LibraryPart *part, size_t n, const Tables *t, bool exact)
 {
     emit_map(e, 2, false);
     emit_cstr(e, "library");
-    TRY(emit_matching(e, part, n, exact));
+    TRY(emit_matching(e, part, n, t, &t->all, !exact));
     emit_cstr(e, "predicate");
     emit_type_only(e, exact ? "EqualityMatching" : "TruePred");
     emit_end(e);
     return ERR_OK;
 }
 
-Err library_emit_tables(Emit *e, const LibraryPart *part, size_t n)
+/* exact, other: tables that are there. */
+static Err emit_rows(Emit *e, const LibraryPart *part, size_t n, const Tables *exact, const Tables *other)
 {
     size_t n_trees = 0;
-    bool exact = false, other = false;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         if (part[i].logic->trees) n_trees += part[i].logic->trees->n;
-        exact |= in_table(part[i].logic, true);
-        other |= in_table(part[i].logic, false);
-    }
+    const size_t n_rows = n_trees + !!exact->first + !!other->first + (size_t)other->n_sections;
     emit_map(e, 2, false);
     emit_cstr(e, "rows");
-    emit_seq(e, n_trees + exact + other, n_trees + exact + other == 0);
-    if (exact) TRY(emit_table_row(e, part, n, true));
+    emit_seq(e, n_rows, n_rows == 0);
+    if (exact->first) TRY(emit_table_row(e, part, n, exact, true));
     TRY(emit_tree_rows(e, part, n));
-    if (other) TRY(emit_table_row(e, part, n, false));
+    for (int i = 0; other->n_sections && i < SECTIONS; i++)
+        if (other->has[library_section_at(i)]) TRY(emit_section(e, part, n, other, library_section_at(i)));
+    if (other->first) TRY(emit_table_row(e, part, n, other, false));
     emit_end(e);
     emit_key_str(e, "type", STR("Problem"));
     emit_end(e);
     return ERR_OK;
+}
+
+Err library_emit_tables(Emit *e, const LibraryPart *part, size_t n)
+{
+    Tables exact, other;
+    Err err = tables_collect(part, n, true, &exact);
+    const Err also = tables_collect(part, n, false, &other);
+    if (!err) err = also;
+    if (!err) err = emit_rows(e, part, n, &exact, &other);
+    VEC_FINI(&exact.all);
+    VEC_FINI(&other.all);
+    return err;
 }

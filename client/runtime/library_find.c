@@ -59,11 +59,15 @@ Err forest_find(Library *lib, const Forest *f, const Contraction *p, Selection *
     return f->null_value ? node_find(lib, f->null_value, p, out) : ERR_OK;
 }
 
-/* A library has both decision trees and a performance model where the model lost less on sizes that were left
- * out: the trees are for readers that do not know the model, and for those who ask for trees. */
+/* A library has a performance model beside decision trees or tables of sections where the model lost less on
+ * sizes that were left out: they are for readers that do not know the model, and trees for those who ask for
+ * them. The table with the model has the rows of all sections. */
 static bool model_instead(const LibNode *n, const LibRow *row, const Contraction *p)
 {
-    if (row->node->kind != LIB_TREES || p->metric == METRIC_EXPERIMENTAL_DTREE) return false;
+    const bool is_trees = row->node->kind == LIB_TREES && p->metric != METRIC_EXPERIMENTAL_DTREE;
+    const bool is_section = row->node->kind == LIB_MATCHING && !row->node->table.model &&
+                            row->node->table.distance != DIST_EQUALITY;
+    if (!is_trees && !is_section) return false;
     for (size_t i = 0; i < n->rows.n; i++) {
         const LibNode *other = n->rows.row[i].node;
         if (other->kind == LIB_MATCHING && other->table.model) return true;

@@ -99,25 +99,43 @@ static bool size_make(const ProblemType *pt, const int64_t v[3], int64_t batch, 
     return ok;
 }
 
-/* Elements below a point of the grid. The nearest row of a table for an aligned size must be an aligned one.
- * By Ratio a row one element below a point lies between the point and the row 8 below, so that one of these
- * two is always nearer. Rows with one odd dimension besides make tables three times as long and no better.
- */
-static const int64_t below[] = {0, 8, 1};
-enum { BELOW = sizeof below / sizeof *below, BELOW_LEAST = 32 };
+/* Sizes at a point of the grid: aligned, and one element below in some of M, N and K, where that changes the
+ * alignment of an operand. */
+enum { LESS = 8, LESS_LEAST = 16 };
 
 static bool point_of(const Grid *g, size_t i, int64_t v[3])
 {
-    const size_t at = i / BELOW;
-    const int64_t less = below[i % BELOW];
+    const size_t at = i / LESS, less = i % LESS;
     v[0] = g->v[0][at / (size_t)g->n[2] / (size_t)g->n[1]];
     v[1] = g->v[1][at / (size_t)g->n[2] % (size_t)g->n[1]];
     v[2] = g->v[2][at % (size_t)g->n[2]];
     for (int d = 0; d < 3; d++) {
-        if (less && v[d] < BELOW_LEAST) return false;
-        v[d] -= less;
+        if (!(less >> d & 1)) continue;
+        if (v[d] < LESS_LEAST) return false;
+        v[d]--;
     }
     return true;
+}
+
+static bool aligned_alike(const ModelSize *x, const ModelSize *y)
+{
+    return x->align_a == y->align_a && x->align_b == y->align_b && x->align_d == y->align_d;
+}
+
+/* Whether a size would be aligned alike if one of the dimensions that are one less were not. */
+static bool is_needless(const ProblemType *pt, const int64_t v[3], size_t less, int64_t batch,
+                        const ModelSize *z)
+{
+    for (int d = 0; d < 3; d++) {
+        int64_t w[3] = {v[0], v[1], v[2]};
+        ProblemSize at;
+        if (!(less >> d & 1)) continue;
+        w[d]++;
+        if (!size_make(pt, w, batch, &at)) continue;
+        const ModelSize other = model_size(pt, &at, false);
+        if (aligned_alike(&other, z)) return true;
+    }
+    return false;
 }
 
 Err model_range_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, const bool *out, int steps,
@@ -125,7 +143,7 @@ Err model_range_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, cons
 {
     Grid g;
     grid_make(m, out, steps, &g);
-    const size_t most = BELOW * (size_t)g.n[0] * (size_t)g.n[1] * (size_t)g.n[2];
+    const size_t most = LESS * (size_t)g.n[0] * (size_t)g.n[1] * (size_t)g.n[2];
     *n = 0;
     TRY_ALLOC(*size = ARENA_ARRAY(a, most + 1, RangeSize));
     for (size_t i = 0; i < most; i++) {
@@ -134,7 +152,7 @@ Err model_range_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, cons
         if (!point_of(&g, i, v) || !in_grid(&g, v, (double)batch) || !size_make(pt, v, batch, &s->at))
             continue;
         s->size = model_size(pt, &s->at, false);
-        ++*n;
+        *n += !is_needless(pt, v, i % LESS, batch, &s->size);
     }
     return ERR_OK;
 }
@@ -180,8 +198,7 @@ static Err candidates_find(Arena *a, const ModelMatrix *m, const ModelRuns *runs
 
 static void take(Keeping *x, size_t c)
 {
-    for (size_t z = 0; z < x->n_sizes; z++)
-        x->left[z] = fminf(x->left[z], x->loss[z * x->n_candidates + c]);
+    for (size_t z = 0; z < x->n_sizes; z++) x->left[z] = fminf(x->left[z], x->loss[z * x->n_candidates + c]);
 }
 
 /* By how much a kernel lowers the losses that are too large. */

@@ -26,8 +26,8 @@ typedef struct {
 } RangeSize;
 
 /* A grid over the range of the sizes for which out (may be NULL) is false: powers of two, with `steps` points
- * to an octave of M and N, none with more operations or bytes than the largest of these sizes; the same a few
- * elements below, aligned to 8, and one below, where the strides are odd. batch: the same for all. */
+ * to an octave of M and N, none with more operations or bytes than the largest of these sizes; the same one
+ * element below in those of M, N and K that align operands. batch: the same for all. */
 Err model_range_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, const bool *out, int steps,
                      int64_t batch, RangeSize **size, size_t *n);
 

@@ -1,0 +1,73 @@
+/* Sections of a table. See library_section.h. */
+#include "createlib/library_section.h"
+
+#include "problem/predicate.h"
+
+enum { LINE_BYTES = 16 };
+
+/* The dimension along which an operand's lines lie, and of how many elements a multiple it must be. */
+typedef struct {
+    PredId predicate;
+    int32_t element; /* of a row's size */
+    int64_t multiple;
+} Lines;
+
+static Lines lines_of(const ProblemType *pt, int operand)
+{
+    const Lines m = {PRED_FREE0_MULTIPLE, 0, 1}, n = {PRED_FREE1_MULTIPLE, 1, 1},
+                k = {PRED_BOUND_MULTIPLE, pt->TotalIndices - 1, 1};
+    Lines l = operand == 0 ? (pt->TransposeA ? k : m) : operand == 1 ? (pt->TransposeB ? n : k) : m;
+    const int64_t bytes = type_bytes((DataType)(operand == 2 ? pt->DestDataType : pt->DataType));
+    l.multiple = bytes < LINE_BYTES ? LINE_BYTES / bytes : 1;
+    return l;
+}
+
+bool library_has_sections(const LibraryPart *file, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const Logic *l = file[i].logic;
+        if (l->trees || !problem_is_gemm(l->pt)) continue;
+        for (size_t s = 0; s < l->n_solutions; s++)
+            if (logic_solution_kept(&l->solution[s], LOGIC_PREDICTED_KEY)) return true;
+    }
+    return false;
+}
+
+int library_section_of(const ProblemType *pt, const LogicRow *row)
+{
+    int section = pt->TotalIndices > 3 && row->size[2] > 1 ? SECTION_BATCHED : 0;
+    for (int i = 0; i < SECTION_OPERANDS; i++) {
+        const Lines l = lines_of(pt, i);
+        if (row->size[l.element] % l.multiple == 0) section |= 1 << i;
+    }
+    return section;
+}
+
+int library_section_at(int i)
+{
+    static const int by_conditions[SECTION_BATCHED] = {7, 3, 5, 6, 1, 2, 4, 0};
+    return by_conditions[i % SECTION_BATCHED] | (i < SECTION_BATCHED ? 0 : SECTION_BATCHED);
+}
+
+Err library_emit_section(Emit *e, const ProblemType *pt, int section, bool batched)
+{
+    Arena a;
+    PredList list = {.arena = &a};
+    const PredOp *pred;
+    arena_init(&a, 0);
+    Err err = 0;
+    if (batched && !(section & SECTION_BATCHED)) err = pred_add(&list, PRED_BATCH_EQUAL, 0, 1);
+    for (int i = 0; !err && i < SECTION_OPERANDS; i++) {
+        const Lines l = lines_of(pt, i);
+        bool again = false;
+        for (int k = 0; k < i; k++) {
+            const Lines other = lines_of(pt, k);
+            again |= section >> k & 1 && other.predicate == l.predicate && other.multiple >= l.multiple;
+        }
+        if (section >> i & 1 && l.multiple > 1 && !again) err = pred_add(&list, l.predicate, 0, l.multiple);
+    }
+    if (!err) err = pred_finish(&list, &pred);
+    if (!err) predicate_emit(e, pred);
+    arena_fini(&a);
+    return err;
+}
