@@ -11,11 +11,22 @@
 #include "run/held_out.h"
 #include "run/type_model.h"
 
-/* WEIGHT: of a size between, over the mean of the config's. Three for two of those, up to MOST. DRAWN:
- * of which they are chosen. By replays of a search on an H200's recorded times (test/README.md): those that
- * others are near to instead of the farthest, and less weight, lose more. */
+/* WEIGHT: of a size between, over the mean of the config's. DRAWN: of which they are chosen. By replays of a
+ * search on an H200's recorded times (test/README.md): those that others are near to instead of the farthest
+ * lose more. */
 static const double WEIGHT = 0.5;
 enum { MOST = 96, DRAWN = 400 };
+
+/* Three for two of the config's, or one for two where there would be more than TOGETHER: a choice by the model
+ * looks for near sizes in blocks of that many (problem/model_select.c). */
+static size_t number_of(size_t n_own)
+{
+    enum { TOGETHER = 64 };
+    const size_t rest = n_own < TOGETHER ? TOGETHER - n_own : 0;
+    size_t n = rest > n_own / 2 ? rest : n_own / 2;
+    if (n > n_own * 3 / 2) n = n_own * 3 / 2;
+    return n < MOST ? n : MOST;
+}
 
 static bool takes_part(const Run *r, const Group *g)
 {
@@ -69,7 +80,7 @@ Err search_between_choose(const ProblemType *pt, const ProblemSize *all, size_t 
 Err search_between_add(Run *r, Group *g)
 {
     const size_t n_own = g->n_sizes - g->n_held_out;
-    size_t n = n_own * 3 / 2 < MOST ? n_own * 3 / 2 : MOST;
+    size_t n = number_of(n_own);
     g->n_between = 0;
     if (!takes_part(r, g)) return ERR_OK;
     ProblemSize *all = ARENA_ARRAY(&r->arena, g->n_sizes + n, ProblemSize);
