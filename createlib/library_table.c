@@ -358,8 +358,7 @@ static Err emit_rows(Emit *e, const LibraryPart *part, size_t n, const Tables *e
     if (exact->first) TRY(emit_table_row(e, part, n, exact, true));
     TRY(emit_tree_rows(e, part, n));
     for (int i = 0; other->n_sections && i < SECTIONS; i++)
-        if (other->has[library_section_at(i)])
-            TRY(emit_section(e, part, n, other, library_section_at(i)));
+        if (other->has[library_section_at(i)]) TRY(emit_section(e, part, n, other, library_section_at(i)));
     if (other->first) TRY(emit_table_row(e, part, n, other, false));
     emit_end(e);
     emit_key_str(e, "type", STR("Problem"));

@@ -35,7 +35,8 @@ typedef struct {
 typedef struct {
     const int64_t *size; /* as many integers as the rows of the csv have */
     size_t solution;     /* of the kept ones */
-    double speed;        /* predicted, in the unit of the csv */
+    double speed;        /* in the unit of the csv */
+    bool is_measured;    /* else it is predicted */
 } AnalyzeRow;
 /* A decision tree over sizes in Tensile's terms. A feature is a property of the size ("FreeSizeA", index 0),
  * or with tiles set "CUGranularity" or "WavesPerSIMD" of tiles of 1 / mt0 rows and 1 / mt1 columns. */
@@ -63,7 +64,7 @@ typedef struct {
     bool (*keeps)(void *ctx, const AnalyzeColumn *c);
     /* The numbers of the solution's key PerformanceModel; n 0: none. */
     Err (*numbers)(void *ctx, Arena *a, const AnalyzeColumn *of, const double **out, size_t *n);
-    /* Rows for sizes that were not measured; kept: the solutions of the logic. */
+    /* Rows for sizes that are not in the csv; kept: the solutions of the logic. */
     Err (*rows)(void *ctx, Arena *a, const AnalyzeColumn *kept, size_t n_kept, const AnalyzeRow **out,
                 size_t *n);
     /* A tree for sizes that have no exact row; *out NULL: none. Called last. */

@@ -25,7 +25,7 @@ static bool is_measured(const Logic *l, const int64_t *size, size_t n_dims)
     return false;
 }
 
-/* Lists the predicted sizes of each solution in its key PredictedSizes. */
+/* Lists the sizes of each solution's rows from the first one on in its key PredictedSizes. */
 static Err mark_predicted(Analysis *an, Logic *l, size_t first, size_t n_dims)
 {
     int64_t *v = ARENA_ARRAY(an->a, (l->n_rows - first) * n_dims + 1, int64_t);
@@ -40,6 +40,7 @@ static Err mark_predicted(Analysis *an, Logic *l, size_t first, size_t n_dims)
     return ERR_OK;
 }
 
+/* Of the rows that are added the measured ones come first. */
 static Err add_rows(Analysis *an, Logic *l, const AnalyzeColumn *column, size_t n_dims)
 {
     const AnalyzeModel *m = &an->o->model;
@@ -51,12 +52,14 @@ static Err add_rows(Analysis *an, Logic *l, const AnalyzeColumn *column, size_t 
     TRY_ALLOC(all);
     if (l->n_rows) memcpy(all, l->row, l->n_rows * sizeof *all);
     l->row = all;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        first += row[i].is_measured && !is_measured(l, row[i].size, n_dims);
         if (!is_measured(l, row[i].size, n_dims))
             all[l->n_rows++] = (LogicRow){.size = row[i].size,
                                           .n = (int32_t)n_dims,
                                           .solution = (int32_t)row[i].solution,
                                           .speed = row[i].speed};
+    }
     return mark_predicted(an, l, first, n_dims);
 }
 

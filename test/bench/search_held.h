@@ -12,12 +12,12 @@
 /* The sizes of `setup` are the tuned ones; in its list the others follow. */
 typedef struct {
     SimSetup *setup;
-    const ModelSize *size; /* tuned and held out */
-    const double *listed;  /* of each: the list's best time */
-    size_t n_sizes, n_tuned;
-    ModelMatrix m; /* what the search measured */
-    double *made;  /* [size][kernel] times of the device; 0: it does not run */
-    bool *out;     /* of sizes: held out */
+    const ModelSize *size;            /* tuned and held out */
+    const double *listed;             /* of each: the list's best time */
+    size_t n_sizes, n_tuned, n_raced; /* n_raced: of the tuned ones, those of the last race */
+    ModelMatrix m;                    /* what the search measured */
+    double *made;                     /* [size][kernel] times of the device; 0: it does not run */
+    bool *out;                        /* of sizes: held out */
 } Held;
 
 static inline Err held_measured(Held *h, Arena *a, const Search *s)
@@ -76,7 +76,8 @@ static inline Err held_line(Arena *a, const Held *h, const char *what, double *l
     char text[256];
     q.spearman = (double)NAN;
     TRY(model_quality_finish(a, &q, h->n_sizes));
-    snprintf(text, sizeof text, "n=%zu mean %.1f%% [%.1f, %.1f] p50 %.1f%% p90 %.1f%% p95 %.1f%% worst "
+    snprintf(text, sizeof text,
+             "n=%zu mean %.1f%% [%.1f, %.1f] p50 %.1f%% p90 %.1f%% p95 %.1f%% worst "
              "%.1f%%",
              q.n, q.mean * 100, q.mean_lo * 100, q.mean_hi * 100, q.p50 * 100, q.p90 * 100, q.p95 * 100,
              q.worst * 100);
@@ -110,6 +111,9 @@ static inline Err held_library(Held *h, Arena *a, const char *what, const bool *
         loss[0][z] = k == SIZE_MAX ? (double)NAN : t[k] / best - 1;
         loss[1][z] = row == SIZE_MAX ? (double)NAN : t[row] / best - 1;
         loss[2][z] = k == SIZE_MAX ? (double)NAN : held_best(h, z, kept) / best - 1;
+        if (getenv("HELD_VERBOSE") && (loss[0][z] > 0.05 || loss[1][z] > 0.1))
+            printf("      %gx%gx%gx%g: %.2f table %.2f kept %.2f\n", h->size[z].m, h->size[z].n,
+                   h->size[z].batch, h->size[z].k, loss[0][z], loss[1][z], loss[2][z]);
     }
     for (int i = 0; i < 3; i++) {
         static const char *const by[] = {"libtuner", "table, Ratio", "best kernel"};
@@ -128,10 +132,10 @@ static inline Err held_judge(Held *h, Arena *a, const Search *s)
     TRY(held_measured(h, a, s));
     bool *kept = ARENA_ARRAY(a, h->m.n_kernels + 1, bool);
     TRY_ALLOC(kept);
-    for (size_t z = 0; z < h->n_tuned; z++)
+    for (size_t z = 0; z < h->n_raced; z++)
         if (s->best[z] != UINT32_MAX) kept[s->best[z]] = true;
     /* finalists run on all tuned sizes */
-    for (size_t z = 0; z < h->n_tuned; z++)
+    for (size_t z = 0; z < h->n_raced; z++)
         for (size_t k = 0; k < h->m.n_kernels; k++)
             if (kept[k]) h->m.seconds[z * h->m.n_kernels + k] = h->made[z * h->m.n_kernels + k];
     for (size_t k = 0; k < h->m.n_kernels; k++) n_winners += kept[k];

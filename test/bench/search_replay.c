@@ -10,6 +10,7 @@
  * waited. GROUP=1: TN instead of NN. UNSEEN=1: the list's sizes that are not in the config, instead of the
  * config's. HELD=1: those sizes are held out, and what libraries of the search lose there is printed (NN).
  * MADE=N: other made errors. ALONE=1: also with compiling and measuring one after the other. */
+#include "run/search_between.h"
 #include "test/bench/recorded.h"
 #include "measure/search_work.h"
 #include "test/bench/search_held.h"
@@ -27,7 +28,9 @@ typedef struct {
     SimSetup s;
     ModelMatrix m, rounds; /* of the list; of a search */
     size_t n_tuned;        /* sizes of the search, the first ones; with HELD=1 others follow */
-    size_t n_measured;     /* kernels of both */
+    size_t
+        n_between; /* behind the tuned ones: sizes between, which are searched, and have no recorded times */
+    size_t n_measured; /* kernels of both */
     ModelKernel *measured;
     double (*trait)[BUILT_TRAITS]; /* of each of them */
     ModelRates rates[MODEL_CLASSES];
@@ -182,6 +185,53 @@ static Err measured_make(Replay *x, Arena *a)
     return ERR_OK;
 }
 
+static bool is_between(const Replay *x, size_t z) { return z >= x->n_tuned && z < x->n_tuned + x->n_between; }
+
+/* What the model misses of a measured kernel on a size, by the other recorded sizes; *unknown: how much of it
+ * they leave open. */
+static double missed_nearby(const Replay *x, size_t z, size_t k, double *unknown)
+{
+    const ModelPoint at = model_point(&x->m.size[z]);
+    double sum = 0, all = 0.15;
+    for (size_t i = 0; i < x->m.n_sizes; i++) {
+        const double r = is_between(x, i) ? (double)NAN : x->missed[i * x->n_measured + k];
+        if (isnan(r) || i == z) continue;
+        const ModelPoint y = model_point(&x->m.size[i]);
+        const double w = exp(-(double)model_distance(&at, &y) / (2 * 1.2 * 1.2));
+        sum += w * r, all += w;
+    }
+    *unknown = 0.15 / all;
+    return sum / all;
+}
+
+/* What the model misses on sizes between the recorded ones: as nearby, with made errors as large as those of
+ * recorded sizes that are left out. */
+static void between_make(Replay *x)
+{
+    const size_t nk = x->n_measured;
+    double errors = 0, unknown = 0, u;
+    for (size_t z = 0; z < x->m.n_sizes; z++)
+        for (size_t k = 0; k < nk; k++) {
+            if (is_between(x, z) || isnan(x->missed[z * nk + k]) || recorded(x, z, k) > 2 * x->least[z])
+                continue;
+            const double e = x->missed[z * nk + k] - missed_nearby(x, z, k, &u);
+            errors += e * e, unknown += u;
+        }
+    const double spread = sqrt(errors / fmax(unknown, 1e-9));
+    for (size_t z = x->n_tuned; z < x->n_tuned + x->n_between; z++) {
+        x->least[z] = 0, x->listed[z] = (double)INFINITY;
+        for (size_t k = 0; k < nk; k++) {
+            const double missed = missed_nearby(x, z, k, &u);
+            x->missed[z * nk + k] =
+                missed +
+                spread * sqrt(u) * (0.6 * draw((uint64_t)x->measured[k].class, z, 6) + 0.8 * draw(k, z, 7));
+        }
+    }
+    if (x->n_between)
+        printf("search_replay: %zu sizes between; made errors there up to %.0f %%\n", x->n_between,
+               100 * spread);
+}
+
 /* Fits the model to the recorded times, and takes note of what it misses. */
 static Err device_make(Replay *x, Arena *a)
 {
@@ -207,6 +257,7 @@ static Err device_make(Replay *x, Arena *a)
                 t > 0 ? log(t / model_time(kernel, &o.device, &o.rates[kernel->class], &x->m.size[z], NULL))
                       : (double)NAN;
         }
+    between_make(x);
     return predictor_init(&o, &x->model);
 }
 
@@ -242,7 +293,7 @@ static void outcome_print(const Replay *x, double budget, bool overlaps, const S
 {
     double logs = 0, least = (double)INFINITY;
     size_t below = 0;
-    for (size_t z = 0; z < x->s.n_sizes; z++) {
+    for (size_t z = 0; z < x->n_tuned; z++) {
         const double over = o->reached[z] * x->listed[z] / x->s.best[z];
         logs += log(fmax(over, 1e-3));
         least = fmin(least, over), below += over < 0.97;
@@ -255,8 +306,8 @@ static void outcome_print(const Replay *x, double budget, bool overlaps, const S
            "best; after the first round %.3f, %zu sizes without a result; %zu kernels, %.1f on a size, %zu "
            "rounds; "
            "forked in %.1f s, thought %.1f s, device idle %.2f\n",
-           budget, overlaps ? "" : ", one after the other", exp(logs / (double)x->s.n_sizes), least, below,
-           x->s.n_sizes, o->share, o->first_share, o->n_without, o->n_kernels, o->per_size, o->n_rounds,
+           budget, overlaps ? "" : ", one after the other", exp(logs / (double)x->n_tuned), least, below,
+           x->n_tuned, o->share, o->first_share, o->n_without, o->n_kernels, o->per_size, o->n_rounds,
            x->s.fork_s, o->thought, o->idle);
     fflush(stdout);
 }
@@ -282,19 +333,31 @@ static Err sizes_order(Arena *a, ModelMatrix *m, const ModelSize *size, size_t n
     return ERR_OK;
 }
 
+/* Sizes between the first n, as a search takes them in. */
+static Err between_draw(Replay *x, ProblemSize *problem, ModelSize *size, size_t *n, size_t n_more)
+{
+    x->n_between = n_more;
+    TRY(search_between_choose(x->s.pt, problem, *n, *n, 1000 + made, &problem[*n], &x->n_between));
+    for (size_t i = 0; i < x->n_between; i++, ++*n) size[*n] = model_size(x->s.pt, &problem[*n], false);
+    return ERR_OK;
+}
+
 /* The config's sizes, or those of the list that the config does not have; with `held` these behind those. */
 static Err sizes_choose(Replay *x, Arena *a, bool unseen, bool held)
 {
-    const size_t n_all = x->m.n_sizes, n_config = x->s.n_sizes;
+    const size_t n_all = x->m.n_sizes, n_config = x->s.n_sizes,
+                 n_more = held ? (size_t)number_of("BETWEEN", 0) : 0;
     const ProblemSize first = x->s.size[0];
-    ModelSize *size = ARENA_ARRAY(a, n_all, ModelSize), *config = ARENA_ARRAY(a, n_config, ModelSize);
-    ProblemSize *problem = ARENA_ARRAY(a, n_all, ProblemSize);
+    ModelSize *size = ARENA_ARRAY(a, n_all + n_more, ModelSize),
+              *config = ARENA_ARRAY(a, n_config, ModelSize);
+    ProblemSize *problem = ARENA_ARRAY(a, n_all + n_more, ProblemSize);
     size_t n = 0;
     if (!size || !config || !problem) FAIL(ERR_FAILED, "out of memory for %zu sizes", n_all);
     for (size_t z = 0; z < n_config; z++) config[z] = model_size(x->s.pt, &x->s.size[z], false);
     for (size_t i = 0; i < (held ? 2 : 1) * n_all; i++) {
         const ModelSize *at = &x->m.size[i % n_all];
         bool has = false;
+        if (i == n_all) TRY(between_draw(x, problem, size, &n, n_more));
         for (size_t z = 0; z < n_config; z++) has = has || size_equal(at, &config[z]);
         if (has == (i < n_all ? unseen : !unseen)) continue;
         x->n_tuned += i < n_all;
@@ -309,7 +372,11 @@ static Err sizes_choose(Replay *x, Arena *a, bool unseen, bool held)
     if (!n) FAIL(ERR_INPUT, "the recorded times have no %s sizes", unseen ? "other" : "such");
     x->s.size = problem, x->s.predictor.size = problem;
     x->s.predictor.n_sizes = n;
-    x->s.n_sizes = x->n_tuned;
+    x->s.n_sizes = x->n_tuned + x->n_between;
+    double *weight = ARENA_ARRAY(a, x->s.n_sizes, double);
+    TRY_ALLOC(weight);
+    for (size_t z = 0; z < x->s.n_sizes; z++) weight[z] = z < x->n_tuned ? 1 : number_of("WEIGHT", 0.3);
+    x->s.weight = weight;
     TRY_ALLOC(x->s.best = ARENA_ARRAY(a, n, double));
     TRY(sizes_order(a, &x->m, size, n));
     return sizes_order(a, &x->rounds, size, n);
@@ -322,7 +389,8 @@ static Err held_print(void *ctx, const Search *s)
               .size = x->m.size,
               .listed = x->listed,
               .n_sizes = x->m.n_sizes,
-              .n_tuned = x->n_tuned};
+              .n_tuned = x->n_tuned + x->n_between,
+              .n_raced = x->n_tuned};
     Arena a;
     arena_init(&a, 0);
     const Err e = held_judge(&h, &a, s);

@@ -48,7 +48,8 @@ typedef struct {
     double (*seconds)(void *ctx, const Solution *s, Hash128 hash,
                       size_t z); /* 0: it does not take the size */
     void *ctx;
-    double *best; /* of each size, over the pool */
+    double *best;                             /* of each size, over the pool */
+    const double *weight;                     /* of each size; NULL: all alike */
     Err (*ended)(void *ctx, const Search *s); /* looks at a search that has ended; may be NULL */
 } SimSetup;
 
@@ -240,6 +241,7 @@ static inline Err sim_run(SimSetup *x, double budget, bool overlaps, SimOutcome 
                        .pt = x->pt,
                        .size = x->size,
                        .n_sizes = x->n_sizes,
+                       .weight = x->weight,
                        .seed = 1,
                        .graphs = true};
     TRY_ALLOC(r.n);

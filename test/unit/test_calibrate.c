@@ -117,6 +117,8 @@ static void choices_improve(void **state)
     arena_init(&a, 0);
     made_matrix(&a, &m, &d, &truth);
     m.seconds[3] = 0; /* a kernel that failed on a size */
+    for (size_t k = 2; k < N_KERNELS; k++)
+        m.seconds[N_KERNELS + k] = 0; /* two kernels have no rank correlation */
     assert_ok(model_cross_validate(&a, &pt, &m, &d, (ModelFolds){5, 0}, q));
     for (int w = 0; w < MODEL_WAYS; w++) {
         assert_int_equal(q[w].n, N_SIZES);
@@ -176,6 +178,30 @@ static void sizes_of_keys(void **state)
     assert_true(z.align_d == 8 && z.align_a == 2 && z.align_b == 8);
 }
 
+/* A contraction's key has more indices than M, N, batch and K. */
+static void sizes_of_contractions(void **state)
+{
+    (void)state;
+    char *dir = test_dir();
+    Store s = {.lock_fd = -1};
+    ModelSize back, z = {96, 60, 50, 3, 2, 16, 8, false, 1000, 0};
+    SizeRow row = {.key = STR("Cijklm_Aijkm_Bmlk_SB 4,24,3,60,50")};
+    assert_ok(store_open(&s, dir, STORE_WRITE));
+    assert_ok(store_problem(&s, row.key, 1, &row.problem));
+    assert_ok(store_model_size_get(&s, &row, 4, 4, &back));
+    assert_true(back.m == 4); /* a store without sizes */
+    assert_ok(store_model_size_add(&s, row.problem, &z));
+    assert_ok(store_model_size_get(&s, &row, 4, 4, &back));
+    assert_true(back.m == 96 && back.n == 60 && back.k == 50 && back.batch == 3 && back.once_a == 1000);
+    assert_true(back.align_a == 2 && back.align_b == 16 && back.align_d == 8 && back.once_b == 0);
+    z.align_a = 0;
+    assert_ok(store_model_size_add(&s, row.problem, &z));
+    assert_int_equal(store_model_size_get(&s, &row, 4, 4, &back), ERR_INPUT);
+    store_close(&s);
+    assert_ok(dir_remove(dir));
+    free(dir);
+}
+
 static double best_of_kept(const ModelMatrix *m, size_t z, const bool *keep)
 {
     double best = (double)INFINITY;
@@ -233,8 +259,9 @@ static void a_library_for_the_range(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(finds_the_rates), cmocka_unit_test(choices_improve),
-                                       cmocka_unit_test(a_library_for_the_range),
-                                       cmocka_unit_test(store_keeps_it), cmocka_unit_test(sizes_of_keys)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_the_rates),         cmocka_unit_test(choices_improve),
+        cmocka_unit_test(a_library_for_the_range), cmocka_unit_test(store_keeps_it),
+        cmocka_unit_test(sizes_of_keys),           cmocka_unit_test(sizes_of_contractions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -367,6 +367,43 @@ static void test_trees(void **state)
     library_free(lib);
 }
 
+/* A table with predicted rows: a size takes the nearest row of those that are aligned as it is, and have one
+ * batch or several, whatever row is nearer; one without such rows takes those that need less, else any. */
+static void test_sections(void **state)
+{
+    Fixture *f = *state;
+    CreateOptions o;
+    CreateReport r;
+    Library *lib;
+    Hardware hw = {.arch = str_from(f->arch), .n_cu = 1};
+    static const int64_t sizes[3][4] = {{64, 64, 1, 2048}, {255, 255, 1, 2048}, {64, 64, 16, 2048}};
+    for (int i = 0; i < 3; i++) f->l.row[i].size = sizes[i];
+    f->l.distance = STR("Ratio");
+    f->l.n_elements = 13;
+    assert_ok(logic_solution_lists(&f->a, &f->l.solution[1], LOGIC_PREDICTED_KEY, sizes[1], 1, 4));
+    assert_ok(logic_write(&f->l, path_join(&f->a, f->dir, "logic/host_Cijk_Ailk_Bjlk_SB.yaml").s));
+    options(f, &o, "sections");
+    o.metadata_only = true;
+    assert_ok(createlib_run(&o, &r));
+    assert_ok(library_open(path_join(&f->a, o.output_path, "library/TensileLibrary.dat").s, &hw, &lib));
+    static const struct {
+        int64_t m, n, batch, index;
+    } cases[] = {{64, 64, 1, 0},   {260, 260, 1, 0}, {65, 63, 1, 1}, {255, 255, 1, 1},
+                 {252, 252, 9, 2}, {64, 67, 1, 1},   {64, 64, 2, 2}, {67, 67, 2, 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int64_t m = cases[i].m, n = cases[i].n;
+        Contraction p;
+        Selection sel;
+        contraction_gemm(&p, false, true, m, n, 2048, cases[i].batch);
+        contraction_types(&p, TYPE_S, TYPE_S, TYPE_S, TYPE_S, TYPE_S);
+        contraction_strides(&p, m, n, m, m, m * 2048, n * 2048, m * n, m * n);
+        assert_ok(library_select(lib, &p, &sel));
+        if (!sel.solution || sel.solution->index != cases[i].index)
+            fail_msg("case %zu: solution %lld", i, sel.solution ? (long long)sel.solution->index : -1);
+    }
+    library_free(lib);
+}
+
 static void test_index_base(void **state)
 {
     (void)state;
@@ -387,6 +424,7 @@ int main(void)
         TEST(test_merged),       TEST(test_modes),
         TEST(test_lazy),         TEST(test_embedded),
         TEST(test_left_out),     TEST(test_trees),
+        TEST(test_sections),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

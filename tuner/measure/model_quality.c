@@ -98,7 +98,8 @@ static int by_measured(const void *a, const void *b)
     return (x->measured > y->measured) - (x->measured < y->measured);
 }
 
-/* Rank correlation of n pairs, and how many of the first predicted hold 99% of the best. */
+/* Rank correlation of n pairs (NAN: fewer than 3), and how many of the first predicted hold 99% of the best.
+ */
 static double spearman(Pair *p, size_t n, double *first_99)
 {
     double sum = 0;
@@ -159,7 +160,8 @@ static void judge(const Chooser *c, size_t z, ModelQuality *q)
         size_t k = model_choose(c->selector, &m->size[z], can_run, &ask, &first);
         q->loss[z] = k == SIZE_MAX ? (double)NAN : seconds[k] / best - 1;
     }
-    q->spearman += spearman(c->pair, n, &first_99);
+    const double rank = spearman(c->pair, n, &first_99);
+    if (!isnan(rank)) q->spearman += rank, q->n_ranked++;
     q->first_99 += first_99;
     q->n++;
 }
@@ -310,7 +312,7 @@ Err model_cross_validate(Arena *a, const ProblemType *pt, const ModelMatrix *m, 
     TRY(e);
     for (int w = 0; w < MODEL_WAYS; w++) {
         bool ranks = w <= MODEL_WAY_RESIDUAL && q[w].n;
-        q[w].spearman = ranks ? q[w].spearman / (double)q[w].n : (double)NAN;
+        q[w].spearman = ranks && q[w].n_ranked ? q[w].spearman / (double)q[w].n_ranked : (double)NAN;
         q[w].first_99 = ranks ? q[w].first_99 / (double)q[w].n : (double)NAN;
         TRY(model_quality_finish(a, &q[w], m->n_sizes));
     }

@@ -26,8 +26,9 @@ const char *model_way_name(ModelWay w);
 /* Loss of a choice on a size: its time over the best, minus 1. */
 typedef struct {
     size_t n;                          /* sizes */
+    size_t n_ranked;                   /* of them with at least 3 kernels, which have a rank correlation */
     double share;                      /* mean speed of the first choice over the best */
-    double spearman;                   /* mean over sizes; NAN: no ranking */
+    double spearman;                   /* mean over ranked sizes; NAN: there are none */
     double mean, p50, p90, p95, worst; /* of the losses */
     double mean_lo, mean_hi;           /* 95% interval of the mean, by bootstrap */
     double first_99;                   /* mean number of first choices that hold 99% of the best; NAN */

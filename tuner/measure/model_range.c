@@ -198,8 +198,7 @@ static Err candidates_find(Arena *a, const ModelMatrix *m, const ModelRuns *runs
 
 static void take(Keeping *x, size_t c)
 {
-    for (size_t z = 0; z < x->n_sizes; z++)
-        x->left[z] = fminf(x->left[z], x->loss[z * x->n_candidates + c]);
+    for (size_t z = 0; z < x->n_sizes; z++) x->left[z] = fminf(x->left[z], x->loss[z * x->n_candidates + c]);
 }
 
 /* By how much a kernel lowers the losses that are too large. */

@@ -84,7 +84,8 @@ size_t model_table_nearest(const ModelTable *t, ModelWay way, const ModelSize *z
         const size_t k = more ? t->more[i - t->m->n_sizes].kernel : t->row[i];
         const ModelSize *at = more ? &t->more[i - t->m->n_sizes].size : &t->m->size[i];
         if (k == SIZE_MAX) continue;
-        const double d = distance_to(&from, i) + (t->sections && model_table_section(at) != from.section ? APART : 0);
+        const double d =
+            distance_to(&from, i) + (t->sections && model_table_section(at) != from.section ? APART : 0);
         if (d < least && can_run(&q, k)) best = k, least = d;
     }
     return best;

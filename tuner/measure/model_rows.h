@@ -25,7 +25,7 @@ typedef struct {
     const ModelMatrix *m;
     const bool *out;    /* sizes that the table does not have; NULL: it has all */
     const bool *usable; /* kernels; NULL: all */
-    bool sections;        /* rows of a size's own section (model_table_section) are nearer than all others */
+    bool sections;      /* rows of a size's own section (model_table_section) are nearer than all others */
     ModelRuns runs;
     double (*log)[3]; /* of m's sizes: M, N, K */
     size_t *row;      /* of m's sizes: the kernel; SIZE_MAX: it has no row */

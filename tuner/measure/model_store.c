@@ -146,6 +146,52 @@ ModelSize model_size_of_key(Str key, int32_t bytes_ab, int32_t bytes_d)
     return z;
 }
 
+static const char size_table[] =
+    "CREATE TABLE IF NOT EXISTS model_size(problem INTEGER PRIMARY KEY REFERENCES problem, numbers TEXT NOT "
+    "NULL)";
+
+/* M, N, K, batch, alignments of A, B and D in bytes, distinct parts of A and B. */
+enum { N_SIZE = 9 };
+
+Err store_model_size_add(Store *s, int64_t problem, const ModelSize *z)
+{
+    Buf text;
+    buf_init(&text);
+    buf_printf(&text, "%.17g %.17g %.17g %.17g %d %d %d %.17g %.17g", z->m, z->n, z->k, z->batch, z->align_a,
+               z->align_b, z->align_d, z->once_a, z->once_b);
+    Err e = buf_check(&text);
+    if (!e) e = db_exec(s->db, size_table, "");
+    if (!e)
+        e = db_exec(s->db, "INSERT OR REPLACE INTO model_size VALUES(?, ?)", "is", problem, buf_view(&text));
+    buf_fini(&text);
+    return e;
+}
+
+Err store_model_size_get(Store *s, const SizeRow *row, int32_t bytes_ab, int32_t bytes_d, ModelSize *out)
+{
+    double v[N_SIZE];
+    Row r = {"size of a problem", v, N_SIZE, false};
+    bool has;
+    *out = model_size_of_key(row->key, bytes_ab, bytes_d);
+    TRY(db_has_table(s->db, "model_size", &has));
+    if (!has) return 0;
+    TRY(db_each(s->db, row_take, &r, "SELECT numbers FROM model_size WHERE problem=?", "i", row->problem));
+    if (!r.found) return 0;
+    for (int i = 0; i < N_SIZE; i++)
+        if (v[i] < (i < 7) || v[i] > (i >= 4 && i < 7 ? MODEL_ALIGN_MAX : 1e18))
+            FAIL(ERR_INPUT, "the store is damaged: %g in the size of a problem", v[i]);
+    *out = (ModelSize){.m = v[0],
+                       .n = v[1],
+                       .k = v[2],
+                       .batch = v[3],
+                       .align_a = (int32_t)v[4],
+                       .align_b = (int32_t)v[5],
+                       .align_d = (int32_t)v[6],
+                       .once_a = v[7],
+                       .once_b = v[8]};
+    return 0;
+}
+
 /* The median; the least time where other work disturbed the samples. */
 static double time_of(const Result *r)
 {
@@ -170,9 +216,9 @@ Err model_matrix_load(Store *s, Arena *a, const PlanView *p, ModelMatrix *out)
     arena_init(&scratch, 0);
     Err e = 0;
     for (size_t z = 0; !e && z < nz; z++) {
-        out->size[z] = model_size_of_key(p->size[z].key, ab, d);
         Result *r;
-        e = results_get(s, &scratch, p, z, &r);
+        e = store_model_size_get(s, &p->size[z], ab, d, &out->size[z]);
+        if (!e) e = results_get(s, &scratch, p, z, &r);
         for (size_t k = 0; !e && k < nk; k++)
             out->seconds[z * nk + k] = r[k].good ? time_of(&r[k]) * 1e-9 : 0;
         arena_reset(&scratch);

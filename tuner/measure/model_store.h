@@ -32,7 +32,12 @@ typedef struct {
 } ModelMatrix;
 Err model_matrix_load(Store *s, Arena *a, const PlanView *p, ModelMatrix *out);
 
-/* The size of a SizeRow.key, with packed batches; bytes of an element of A and B, and of D. */
+/* A problem's size as the model sees it, which its key does not tell of contractions. */
+Err store_model_size_add(Store *s, int64_t problem, const ModelSize *z);
+/* Of a store that does not have it: that of the key. bytes: of an element of A and B, and of D. */
+Err store_model_size_get(Store *s, const SizeRow *row, int32_t bytes_ab, int32_t bytes_d, ModelSize *out);
+
+/* The size of a SizeRow.key of a GEMM, with packed batches. */
 ModelSize model_size_of_key(Str key, int32_t bytes_ab, int32_t bytes_d);
 
 #endif

@@ -34,7 +34,8 @@ Err terms_print(Store *s, const PlanView *p, size_t candidate, const SizeRow *z,
     TRY(record_of(s, p, &m, &found));
     TRY(store_model_kernel_get(s, p->candidate[candidate].kernel, &k, &known));
     if (!found || !known) return ERR_OK;
-    ModelSize size = model_size_of_key(z->key, k.bytes_ab, k.bytes_d);
+    ModelSize size;
+    TRY(store_model_size_get(s, z, k.bytes_ab, k.bytes_d, &size));
     model_time(&k, &m.device, &m.rates[k.class], &size, &t);
     fprintf(f, "%*smodel: %.2f us, %s binds (%s);", COLUMN, "", t.seconds * 1e6, model_term_name(t.binds),
             model_term_help(t.binds));

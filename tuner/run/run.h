@@ -52,6 +52,7 @@ typedef struct {
     int64_t *problem_id; /* of each size, in the store */
     size_t n_sizes;
     size_t n_held_out; /* of them, at the end: the library does not get them (held_out.h) */
+    size_t n_between;  /* before those, while a search runs: sizes between the config's (search_between.h) */
     Variant *variant;
     size_t n_variants;
     size_t *column; /* the variants that were built, in order: solutions of library, csv, yaml */
@@ -68,16 +69,19 @@ typedef struct {
     uint64_t n_permutations, n_duplicates;
     size_t *chosen; /* of each size: the variant that the logic names, or WINNER_; NULL: not analyzed */
     int64_t plan, setting;
-    bool skip;          /* its results exist and ForceRedoBenchmarkProblems is off; or it is given up */
-    bool given_up;      /* none of its kernels can be made */
-    int64_t round;      /* of a search, while its kernels are measured; 0: the final ones are */
-    const bool *wanted; /* [size][variant]: the pairs to measure; NULL: all */
+    bool skip;             /* its results exist and ForceRedoBenchmarkProblems is off; or it is given up */
+    bool given_up;         /* none of its kernels can be made */
+    int64_t round;         /* of a search, while its kernels are measured; 0: the final ones are */
+    const bool *wanted;    /* [size][variant]: the pairs to measure; NULL: all */
     const uint32_t *order; /* of a round: in which its sizes are measured; NULL: as they are listed */
     const struct Namer *namer; /* of the kernels of a search; NULL: names depend on the variants */
     struct {                   /* what the rounds of a search leave for the final measurements */
         double *ns;            /* [size that is not held out][variant]; 0: not measured; NULL: no search */
         size_t n_variants;     /* of ns; the work-group orders that come later have no times */
-        int64_t *setting;      /* of each round, in the store */
+        ProblemSize *between;  /* sizes between the config's that were searched too */
+        double *between_ns;    /* [between][variant], as ns */
+        size_t n_between;
+        int64_t *setting; /* of each round, in the store */
         size_t n_settings;
         double *seconds; /* of each size: what measuring it takes, about */
         bool *cut;       /* sizes that are not measured any more, for want of time; NULL: none */

@@ -11,18 +11,19 @@
 static const double CLOSE = 0.03, COVER = 0.005, COVER_LATE = 0.02;
 enum { FINALISTS = 48, OF_SIZE = 3 };
 
-static bool lacks_results(const Search *s)
+static bool lacks_results(const SearchGroup *x)
 {
-    for (size_t z = 0; z < s->o.n_sizes; z++)
-        if (s->best[z] == UINT32_MAX) return true;
+    for (size_t z = 0; z < x->n_own; z++)
+        if (x->search.best[z] == UINT32_MAX) return true;
     return false;
 }
 
 /* Marks the winners. */
-static size_t winners_mark(const Search *s, bool *kept)
+static size_t winners_mark(const SearchGroup *x, bool *kept)
 {
+    const Search *s = &x->search;
     size_t n = 0;
-    for (size_t z = 0; z < s->o.n_sizes; z++) {
+    for (size_t z = 0; z < x->n_own; z++) {
         if (s->best[z] == UINT32_MAX || kept[s->best[z]]) continue;
         kept[s->best[z]] = true;
         n++;
@@ -35,16 +36,16 @@ static Err cover_mark(SearchGroup *x, Arena *a, double loss, bool *kept, size_t 
 {
     Search *s = &x->search;
     const size_t n = s->known.n;
-    double *ns = ARENA_ARRAY(a, n * s->o.n_sizes, double);
+    double *ns = ARENA_ARRAY(a, n * x->n_own, double);
     Cover cover;
     TRY_ALLOC(ns);
     TRY(search_learn(s));
-    for (uint32_t z = 0; z < s->o.n_sizes; z++)
+    for (uint32_t z = 0; z < x->n_own; z++)
         for (uint32_t c = 0; c < n; c++) {
             const bool use = search_value(s, c, z) > 0 || s->best[z] == UINT32_MAX;
             ns[z * n + c] = use && !s->known.v[c].failed ? search_expected(s, c, z) : (double)INFINITY;
         }
-    TRY(cover_make(a, &(CoverTimes){s->o.n_sizes, n, ns}, loss, &cover));
+    TRY(cover_make(a, &(CoverTimes){x->n_own, n, ns}, loss, &cover));
     for (size_t c = 0; c < n; c++) kept[c] = cover.kept[c];
     *n_kept = cover.n_kept;
     return 0;
@@ -79,12 +80,12 @@ static Err predicted_add(SearchGroup *x)
 static Err finalists_mark(SearchGroup *x, Arena *a, size_t most, bool *kept)
 {
     const Search *s = &x->search;
-    size_t n = winners_mark(s, kept);
+    size_t n = winners_mark(x, kept);
     if (most > FINALISTS) most = FINALISTS;
-    if (n > most || lacks_results(s)) TRY(cover_mark(x, a, COVER, kept, &n));
+    if (n > most || lacks_results(x)) TRY(cover_mark(x, a, COVER, kept, &n));
     if (n > most) TRY(cover_mark(x, a, COVER_LATE, kept, &n));
     for (int place = 1; place < OF_SIZE; place++)
-        for (uint32_t z = 0; z < s->o.n_sizes && n < most; z++) {
+        for (uint32_t z = 0; z < x->n_own && n < most; z++) {
             const uint32_t next = next_close(s, z, kept);
             if (next == UINT32_MAX) continue;
             kept[next] = true;
@@ -98,7 +99,7 @@ Err search_group_finalists(SearchGroup *x, size_t most)
     Arena a;
     size_t n = 0;
     arena_init(&a, 0);
-    Err e = lacks_results(&x->search) && !x->r->stopped ? predicted_add(x) : 0;
+    Err e = lacks_results(x) && !x->r->stopped ? predicted_add(x) : 0;
     const size_t n_known = x->search.known.n;
     bool *kept = ARENA_ARRAY(&a, n_known, bool);
     uint32_t *list = ARENA_ARRAY(&x->r->arena, n_known, uint32_t);

@@ -8,6 +8,7 @@
 
 #include "base/fs.h"
 #include "measure/predictor.h"
+#include "run/search_between.h"
 
 static const char *method_name(int method)
 {
@@ -151,6 +152,8 @@ Err search_group_init(SearchGroup *x, Run *r, Group *g)
         x->finished = true;
         return x->pool.n ? 0 : group_none_valid(r, g);
     }
+    TRY(search_between_add(r, g));
+    x->n_own = g->n_sizes - g->n_held_out - g->n_between;
     SearchOptions o = {.pool = &x->pool,
                        .method = method[r->config->globals.SearchMethod],
                        .pt = &g->problem->pt,
@@ -160,7 +163,7 @@ Err search_group_init(SearchGroup *x, Run *r, Group *g)
                        .graphs = target_family(r->target)->is_gpu,
                        .check = check,
                        .check_ctx = r};
-    TRY(search_weights(&r->arena, o.pt, o.size, o.n_sizes, &o.weight));
+    TRY(search_between_weights(r, g, &o.weight));
     TRY(search_seed_read(r, g, &x->deriver, o.n_sizes, &x->seed));
     TRY(namer_make(x));
     TRY(seed_use(x, &o));

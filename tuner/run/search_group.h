@@ -28,6 +28,7 @@ typedef struct {
     Space space;
     Pool pool;
     Search search;
+    size_t n_own; /* of the search's sizes, the first ones: the config's; others are between them */
     SearchSeed seed;
     Namer namer;
     Candidates candidates;

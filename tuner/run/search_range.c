@@ -7,6 +7,7 @@
 #include "measure/model.h"
 #include "measure/model_quality.h"
 #include "measure/model_range.h"
+#include "run/search_between.h"
 #include "run/search_group.h"
 #include "run/type_model.h"
 
@@ -136,26 +137,35 @@ static Err range_add(SearchGroup *x, Arena *a, size_t most)
     return variants_add(x, &k);
 }
 
+/* The rounds' times of the group's variants on n sizes from the first on. */
+static Err times_make(const SearchGroup *x, uint32_t first, size_t n_sizes, double **out)
+{
+    const Group *g = x->g;
+    const Search *s = &x->search;
+    const size_t n = g->n_variants;
+    TRY_ALLOC(*out = ARENA_ARRAY(&x->r->arena, n_sizes * n + 1, double));
+    for (size_t i = 0; i < n; i++) {
+        uint32_t c = 0;
+        while (c < s->known.n && s->known.v[c].permutation != g->variant[i].permutation) c++;
+        for (uint32_t z = 0; c < s->known.n && z < n_sizes; z++) {
+            const double ns = search_value(s, c, first + z);
+            (*out)[z * n + i] = is_time(ns) ? ns : 0;
+        }
+    }
+    return ERR_OK;
+}
+
 /* What the rounds measured of the group's variants. */
 static Err searched_make(SearchGroup *x)
 {
     Group *g = x->g;
-    const Search *s = &x->search;
-    const size_t n = g->n_variants;
-    g->searched.n_variants = n;
+    g->searched.n_variants = g->n_variants;
     g->searched.n_settings = x->setting.n;
-    TRY_ALLOC(g->searched.ns = ARENA_ARRAY(&x->r->arena, s->o.n_sizes * n + 1, double));
     TRY_ALLOC(g->searched.setting = ARENA_ARRAY(&x->r->arena, x->setting.n + 1, int64_t));
     for (size_t i = 0; i < x->setting.n; i++) g->searched.setting[i] = x->setting.v[i];
-    for (size_t i = 0; i < n; i++) {
-        uint32_t c = 0;
-        while (c < s->known.n && s->known.v[c].permutation != g->variant[i].permutation) c++;
-        for (uint32_t z = 0; c < s->known.n && z < s->o.n_sizes; z++) {
-            const double ns = search_value(s, c, z);
-            g->searched.ns[z * n + i] = is_time(ns) ? ns : 0;
-        }
-    }
-    return ERR_OK;
+    TRY(times_make(x, 0, x->n_own, &g->searched.ns));
+    TRY(times_make(x, (uint32_t)x->n_own, g->n_between, &g->searched.between_ns));
+    return search_between_drop(x->r, g);
 }
 
 Err search_group_range(SearchGroup *x, size_t most)

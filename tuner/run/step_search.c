@@ -65,7 +65,7 @@ typedef struct {
     size_t n_measured_rounds, n_rounds; /* n_rounds: that were chosen */
     double device_s;                    /* measuring */
     bool out_of_time;
-    size_t n_sizes;
+    size_t n_sizes; /* of the config */
     bool overlaps;
     RoundWork now, next, after; /* as in SearchGroup */
 } Searching;
@@ -96,13 +96,15 @@ static double sizes_seconds(const Searching *x)
     return sum * scale_of(x);
 }
 
-/* The same of the final measurements, which have the sizes held out, too. */
+/* The same of the final measurements, which have the sizes held out, too, and not those between. */
 static double final_sizes_seconds(const Searching *x)
 {
     double sum = 0;
     for (size_t i = 0; i < x->n; i++) {
         const Group *g = x->group[i].g;
-        for (size_t z = 0; z < g->n_sizes; z++) sum += search_cost_of_size(&g->problem->pt, &g->size[z]);
+        for (size_t z = 0; z < g->n_sizes; z++)
+            if (z < x->group[i].n_own || z >= g->n_sizes - g->n_held_out)
+                sum += search_cost_of_size(&g->problem->pt, &g->size[z]);
     }
     return sum * scale_of(x);
 }
@@ -151,8 +153,8 @@ static size_t finalists_most(const Searching *x, const SearchGroup *s)
 {
     double pairs = 0;
     if (x->budget <= 0) return SIZE_MAX;
-    const double share = (double)s->search.o.n_sizes / (double)(x->n_sizes ? x->n_sizes : 1);
-    for (size_t z = 0; z < s->search.o.n_sizes; z++) pairs += search_cost_pair(&s->search, z) * scale_of(x);
+    const double share = (double)s->n_own / (double)(x->n_sizes ? x->n_sizes : 1);
+    for (size_t z = 0; z < s->n_own; z++) pairs += search_cost_pair(&s->search, z) * scale_of(x);
     const double n = final_room(x) * CHECK_SHARE * share / fmax(pairs, 1e-6);
     return n < FINALISTS_LEAST ? FINALISTS_LEAST : n < 1e6 ? (size_t)n : SIZE_MAX;
 }
@@ -412,11 +414,14 @@ static Err groups_open(Searching *x)
         TRY(search_group_init(s, x->r, s->g));
         if (s->finished) continue;
         progress_step(&progress, i + 1, "%zu candidates", s->pool.n);
-        x->n_sizes += s->search.o.n_sizes;
+        x->n_sizes += s->n_own;
         TRY(store_search_spent_before(&x->r->store, s->record.id, x->r->session, &before));
         x->before = fmax(x->before, before);
         notice("%.*s: %" PRId64 " permutations, %zu candidates%s to search on %zu sizes", STR_ARG(s->g->name),
-               x->group[i].pool.size, s->pool.n, s->record.sampled ? " (a sample)" : "", s->search.o.n_sizes);
+               x->group[i].pool.size, s->pool.n, s->record.sampled ? " (a sample)" : "", s->n_own);
+        if (s->g->n_between)
+            notice("%.*s: %zu sizes between these are searched too, for sizes that nobody tuned",
+                   STR_ARG(s->g->name), s->g->n_between);
     }
     return spent_note(x);
 }

@@ -28,6 +28,7 @@ static Err type_alloc(Gather *x, TypeModel *t)
     TRY_ALLOC(t->kernel = ARENA_ARRAY(x->a, nk + 1, int64_t));
     TRY_ALLOC(t->of = ARENA_ARRAY(x->a, nz + 1, const ProblemSize *));
     TRY_ALLOC(t->held_out = ARENA_ARRAY(x->a, nz + 1, bool));
+    TRY_ALLOC(t->between = ARENA_ARRAY(x->a, nz + 1, bool));
     TRY_ALLOC(t->kept = ARENA_ARRAY(x->a, nk + 1, bool));
     TRY_ALLOC(t->range = ARENA_ARRAY(x->a, nk + 1, bool));
     TRY_ALLOC(m->kernel = ARENA_ARRAY(x->a, nk + 1, ModelKernel));
@@ -84,6 +85,30 @@ static void rounds_add(const Group *g, ModelMatrix *own)
     }
 }
 
+/* The row of a size, which may be new. */
+static size_t row_of(TypeModel *t, const ProblemSize *s)
+{
+    const size_t row = size_at(t, s);
+    if (row < t->m.n_sizes) return row;
+    t->of[row] = s;
+    t->m.size[t->m.n_sizes++] = model_size(t->pt, s, false);
+    return row;
+}
+
+/* Adds the times of sizes between the group's, at the clocks of the rounds. */
+static void between_add(const Gather *x, TypeModel *t, const Group *g)
+{
+    for (size_t z = 0; z < g->searched.n_between; z++) {
+        const size_t row = row_of(t, &g->searched.between[z]);
+        t->between[row] = true;
+        for (size_t i = 0; i < g->searched.n_variants; i++) {
+            const double ns = g->searched.between_ns[z * g->searched.n_variants + i];
+            const size_t column = kernel_at(t, g->variant[i].kernel);
+            if (ns > 0 && column < t->m.n_kernels) t->m.seconds[row * x->n_kernels + column] = ns * 1e-9;
+        }
+    }
+}
+
 /* Adds a group's kernels, sizes and times; stride: kernels of all groups, the rows of m->seconds until the
  * end. */
 static Err type_add(Gather *x, TypeModel *t, const Group *g)
@@ -96,12 +121,7 @@ static Err type_add(Gather *x, TypeModel *t, const Group *g)
     if (!e) e = model_matrix_load(&x->r->store, &a, &p, &own);
     if (!e) rounds_add(g, &own);
     for (size_t z = 0; !e && z < own.n_sizes && z < g->n_sizes; z++) {
-        size_t row = size_at(t, &g->size[z]);
-        if (row == m->n_sizes) {
-            t->of[m->n_sizes] = &g->size[z];
-            /* own.size[z] is read from the store's key as M, N, batch and K, as products alone have them */
-            m->size[m->n_sizes++] = model_size(t->pt, &g->size[z], false);
-        }
+        const size_t row = row_of(t, &g->size[z]);
         t->held_out[row] = z + g->n_held_out >= g->n_sizes;
         for (size_t k = 0; k < own.n_kernels; k++) {
             size_t column = kernel_at(t, p.candidate[k].kernel);
@@ -115,6 +135,7 @@ static Err type_add(Gather *x, TypeModel *t, const Group *g)
         }
     }
     arena_fini(&a);
+    if (!e) between_add(x, t, g);
     return e;
 }
 
@@ -145,7 +166,7 @@ static Err type_gather(Gather *x, TypeModel *t)
     for (size_t i = 0; i < r->n_groups; i++)
         if (is_of_type(&r->group[i], t->pt)) {
             x->n_kernels += r->group[i].n_variants;
-            x->n_sizes += r->group[i].n_sizes;
+            x->n_sizes += r->group[i].n_sizes + r->group[i].searched.n_between;
         }
     if (x->n_kernels > TYPE_MODEL_KERNELS_MAX || x->n_kernels * x->n_sizes > TYPE_MODEL_TIMES_MAX)
         return ERR_OK;
@@ -255,7 +276,7 @@ static Err winners_find(Arena *a, const TypeModel *t, bool **out)
     TRY(model_table_make(a, &table));
     TRY_ALLOC(*out = ARENA_ARRAY(a, t->m.n_kernels + 1, bool));
     for (size_t z = 0; z < t->m.n_sizes; z++)
-        if (table.row[z] != SIZE_MAX) (*out)[table.row[z]] = true;
+        if (table.row[z] != SIZE_MAX && !t->between[z]) (*out)[table.row[z]] = true;
     return ERR_OK;
 }
 
@@ -415,6 +436,27 @@ static Err numbers_of(void *ctx, Arena *a, const AnalyzeColumn *c, const double 
     return ERR_OK;
 }
 
+/* The logic's rows beside those of the csv. */
+typedef struct {
+    const TypeModels *m;
+    const TypeModel *t;
+    const AnalyzeColumn *kept;
+    size_t n_kept;
+    AnalyzeRow *row;
+    size_t n;
+} Rows;
+
+static void row_add(Rows *x, const ProblemSize *at, const ModelSize *z, size_t kernel, double seconds,
+                    bool is_measured)
+{
+    size_t k = 0;
+    while (k < x->n_kept && type_model_kernel(x->m, x->t, &x->kept[k]) != kernel) k++;
+    if (k == x->n_kept) return;
+    const double flops = 2 * z->m * z->n * z->k * z->batch;
+    x->row[x->n++] = (AnalyzeRow){at->v, k, flops / seconds * 1e-9, is_measured};
+}
+
+/* Sizes between the config's have measured rows. */
 static Err rows_of(void *ctx, Arena *a, const AnalyzeColumn *kept, size_t n_kept, const AnalyzeRow **out,
                    size_t *n)
 {
@@ -424,18 +466,18 @@ static Err rows_of(void *ctx, Arena *a, const AnalyzeColumn *kept, size_t n_kept
     if (!t) return ERR_OK;
     TRY(type_rows_make(m->r, a, t));
     const ModelTable *table = &t->table;
-    AnalyzeRow *row = ARENA_ARRAY(a, table->n_more + 1, AnalyzeRow);
-    TRY_ALLOC(row);
+    const ModelMatrix *x = &t->m;
+    Rows rows = {m, t, kept, n_kept, NULL, 0};
+    TRY_ALLOC(rows.row = ARENA_ARRAY(a, x->n_sizes + table->n_more + 1, AnalyzeRow));
+    for (size_t z = 0; z < x->n_sizes; z++) {
+        const size_t k = t->between[z] ? table->row[z] : SIZE_MAX;
+        if (k != SIZE_MAX) row_add(&rows, t->of[z], &x->size[z], k, x->seconds[z * x->n_kernels + k], true);
+    }
     for (size_t i = 0; i < table->n_more; i++) {
         const ModelRow *more = &table->more[i];
-        const ModelSize *z = &more->size;
-        size_t k = 0;
-        while (k < n_kept && type_model_kernel(m, t, &kept[k]) != more->kernel) k++;
-        if (k == n_kept) continue;
-        double flops = 2 * z->m * z->n * z->k * z->batch;
-        row[(*n)++] = (AnalyzeRow){more->at.v, k, flops / more->seconds * 1e-9};
+        row_add(&rows, &more->at, &more->size, more->kernel, more->seconds, false);
     }
-    *out = row;
+    *out = rows.row, *n = rows.n;
     return ERR_OK;
 }
 

@@ -18,6 +18,7 @@ typedef struct {
     int64_t *kernel;        /* ids in the store, of m's kernels */
     const ProblemSize **of; /* of m's sizes */
     bool *held_out;         /* of m's sizes */
+    bool *between;          /* of m's sizes: between the config's (search_between.h) */
     bool *kept;             /* of m's kernels: the logic has its solution; set by type_models_callbacks */
     bool *range;            /* of m's kernels: for sizes between the measured ones (model_range_keep) */
     ModelTable table;       /* of the logic; by type_rows_make */
