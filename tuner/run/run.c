@@ -154,7 +154,7 @@ static Err step(Run *r, const char *name, Err (*run)(Run *))
     return store_step_add(&r->store, r->session, str_from(name), clock_ns() - start);
 }
 
-/* A step behind the measurements. The first interrupt does not end it, so that the library has what is known. */
+/* A step behind the measurements. The first interrupt does not end it: the library has what is known. */
 static Err step_kept(Run *r, const char *name, Err (*run)(Run *))
 {
     Err e = step(r, name, run);

@@ -85,32 +85,47 @@ static void types(const Copy *k)
 
 /* ---- pixels ---- */
 
-/* Sets the elements of a piece, whose first one is channel c of row r of a pixel of the copy, in column w of
- * the tensor, in front of which there are zeros where w is negative. */
-static void piece_of_pixel(const Copy *k, const Expr *row, const Expr *w)
+static int piece_elements(const Copy *k) { return PACK_PIECE_BYTES / k->bytes; }
+
+/* Sets from[], where the elements of piece q of a pixel lie in column 0 of the tensor, and limits[]: the
+ * columns that they have there, 0 where their row is one of the padding or behind the last. */
+static void rows_of_piece(const Copy *k, const Expr *image, const Expr *row, const Expr *q)
 {
     Stmts *s = k->s;
-    const Expr *e = stmt_unrolled(s, "e", PACK_SLOT, PACK_PIECE_BYTES / k->bytes);
-    const Expr *r = count(k, "r"), *c = count(k, "c");
+    const Expr *e = stmt_unrolled(s, "e", PACK_SLOT, piece_elements(k)), *channels = divisor(k, "o.channels");
+    const Expr *channel = add(k, expr_mul_i(k->p, q, piece_elements(k)), e);
+    channel = stmt_let(s, "channel", expr_within(k->p, channel, 0, INT32_MAX));
+    const Expr *r = stmt_let(s, "r", div_by(k, channel, channels));
     const Expr *padded =
         add(k, small_product(k, row, count(k, "o.step")), small_product(k, r, count(k, "o.apart")));
     padded = expr_within(k->p, padded, 0, INT32_MAX);
     const Expr *h = stmt_let(s, "h", expr_sub(k->p, padded, count(k, "o.top")));
-    const Expr *inside = and_also(k, less(k, r, count(k, "o.fold")), is_inside(k, w, "o.width"));
-    const Expr *at = add(k, add(k, steps(k, h, "o.from_h"), steps(k, w, "o.from_w")), c);
-    Access from = element(k, "from", at);
-    from.guard = and_also(k, inside, is_inside(k, h, "o.height"));
-    stmt_set(s, value_at(s, reg(k, "piece.v"), e), value_load(s, from));
-    stmt_update(s, VALUE_ADD, of(k, c), number(k, 1));
-    stmt_if(s, op(k, VALUE_EQ, of(k, c), of(k, count(k, "o.channels"))));
-    stmt_set(s, of(k, c), number(k, 0));
-    stmt_update(s, VALUE_ADD, of(k, r), number(k, 1));
+    const Expr *there =
+        stmt_let(s, "there", and_also(k, less(k, r, count(k, "o.fold")), is_inside(k, h, "o.height")));
+    const Expr *none = expr_const(k->p, 0);
+    const Expr *at = add(k, steps(k, h, "o.from_h"), mod_by(k, channel, channels));
+    at = add(k, steps(k, image, "o.from_image"), expr_select(k->p, there, at, none));
+    stmt_set(s, value_at(s, reg(k, "limits"), e),
+             of(k, expr_select(k->p, there, count(k, "o.width"), none)));
+    stmt_set(s, value_at(s, reg(k, "from"), e), sum(k, reg(k, "o.from"), of(k, at)));
     stmt_end(s);
+}
+
+/* Makes a piece in column w of the tensor, in front of which there are zeros where w is negative. */
+static void piece_of_pixel(const Copy *k, const Expr *w)
+{
+    Stmts *s = k->s;
+    const Expr *e = stmt_unrolled(s, "e", PACK_SLOT, piece_elements(k));
+    stmt_define(s, "int", "limit", value_at(s, reg(k, "limits"), e));
+    stmt_define(s, "const Element *const", "line", value_at(s, reg(k, "from"), e));
+    Access from = element(k, "line", steps(k, w, "o.from_w"));
+    from.guard = is_inside(k, w, "limit");
+    stmt_set(s, value_at(s, reg(k, "piece.v"), e), value_load(s, from));
     stmt_end(s);
 }
 
 /* Prints pack_pixels(), which makes a row of pixels, each of the channels of `fold` rows of the tensor and
- * then zeros. */
+ * then zeros. A thread makes the same pieces of several pixels, so that it finds rows and channels once. */
 static void pack_pixels(const Copy *k)
 {
     Stmts *s = k->s;
@@ -118,27 +133,28 @@ static void pack_pixels(const Copy *k)
                   (Function){.name = "pack_pixels", STMT_PARAMS({"const Pixels &", "o"}, {"u32", "block"})});
     const Expr *block = count(k, "block"), *rows = divisor(k, "o.rows"),
                *of_pixel = divisor(k, "o.pieces_of_pixel");
+    const Expr *thread = expr_var(k->p, "threadIdx.x", PACK_SLOT, 0, PACK_GROUP - 1);
     const Expr *image = stmt_let(s, "image", div_by(k, block, rows));
     const Expr *row = stmt_let(s, "row", mod_by(k, block, rows));
-    stmt_define(s, "const Element *const", "from",
-                sum(k, reg(k, "o.from"), of(k, steps(k, image, "o.from_image"))));
+    const Expr *n = stmt_let(s, "n", div_by(k, count(k, "o.pieces"), of_pixel));
+    const Expr *wide = stmt_let(s, "wide", expr_op(k->p, EXPR_MIN, of_pixel, expr_const(k->p, PACK_GROUP)));
+    const Expr *pixels = stmt_let(s, "pixels", div_by(k, expr_const(k->p, PACK_GROUP), wide));
+    stmt_if_expr(s, less(k, thread, expr_mul(k->p, wide, pixels)));
+    const Expr *q = stmt_loop(
+        s, (Loop){.var = "q", .start = mod_by(k, thread, wide), .limit = of_pixel, .step_by = wide});
+    stmt_array(s, "const Element *", "from", DIMS(piece_elements(k)));
+    stmt_array(s, "int", "limits", DIMS(piece_elements(k)));
+    rows_of_piece(k, image, row, q);
     const Expr *first = add(k, steps(k, image, "o.to_image"), steps(k, row, "o.to_row"));
     stmt_define(s, "Piece *const", "to", value_cast(s, "Piece *", sum(k, reg(k, "o.to"), of(k, first))));
-    const Expr *i = stmt_loop(s, (Loop){.var = "i",
-                                        .start = expr_var(k->p, "threadIdx.x", PACK_SLOT, 0, PACK_GROUP - 1),
-                                        .limit = count(k, "o.pieces"),
-                                        .step = PACK_GROUP});
-    const Expr *w = stmt_let(s, "w", expr_sub(k->p, div_by(k, i, of_pixel), count(k, "o.left")));
-    const Expr *channel = expr_mul_i(k->p, mod_by(k, i, of_pixel), PACK_PIECE_BYTES / k->bytes);
-    channel = stmt_let(s, "channel", expr_within(k->p, channel, 0, INT32_MAX));
-    const Expr *channels = divisor(k, "o.channels");
-    stmt_var(s, "u32", "r", of(k, div_by(k, channel, channels)));
-    stmt_var(s, "u32", "c", of(k, mod_by(k, channel, channels)));
+    const Expr *pixel = stmt_loop(
+        s, (Loop){.var = "pixel", .start = div_by(k, thread, wide), .limit = n, .step_by = pixels});
+    const Expr *w = stmt_let(s, "w", expr_sub(k->p, pixel, count(k, "o.left")));
     stmt_var(s, "Piece", "piece", NULL);
-    piece_of_pixel(k, row, w);
-    stmt_store(s, access_element(SPACE_GLOBAL, "Piece", PACK_PIECE_BYTES, reg(k, "to"), i), reg(k, "piece"));
-    stmt_end(s);
-    stmt_end(s);
+    piece_of_pixel(k, w);
+    const Expr *to = add(k, small_product(k, pixel, of_pixel), q);
+    stmt_store(s, access_element(SPACE_GLOBAL, "Piece", PACK_PIECE_BYTES, reg(k, "to"), to), reg(k, "piece"));
+    for (int i = 0; i < 4; i++) stmt_end(s); /* two loops, the threads, the function */
 }
 
 /* ---- filters ---- */
