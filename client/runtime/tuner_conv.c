@@ -213,9 +213,17 @@ typedef struct {
     bool found, guessed;
 } Promise;
 
-/* Adds a part's. Where no speed is known it is 1 GFlop/s. found false: the library has no solution for it. */
-static Err part_choose(tuner_library *t, const Fused *op, Part *part, int64_t solution_index, Promise *out)
+/* Adds a part's. Where no speed is known it is 1 GFlop/s. found false: the library has no solution for it.
+ * like: the solution of a part that multiplies, which writes zeros as fast as any; no size was measured with
+ * zeros alone. NULL: none. */
+static Err part_choose(tuner_library *t, const Fused *op, Part *part, int64_t solution_index,
+                       const Selection *like, Promise *out)
 {
+    if (part->zero && like && solution_can_solve(like->solution, &part->p)) {
+        part->chosen = *like;
+        out->found = true;
+        return ERR_OK;
+    }
     const Err e = call_choose(t, &part->p, op, solution_index, &part->chosen);
     const Selection *s = &part->chosen;
     out->found = !e;
@@ -229,6 +237,12 @@ static Err part_choose(tuner_library *t, const Fused *op, Part *part, int64_t so
     return ERR_OK;
 }
 
+/* The first part's solution, for part i; NULL: that writes zeros, too. */
+static const Selection *like_of(const ConvPlan *v, int64_t i)
+{
+    return i > 0 && !v->part[0].zero ? &v->part[0].chosen : NULL;
+}
+
 /* All parts of a form with their solutions. ERR_INPUT: the form is none of this convolution's. */
 static Err form_choose(tuner_library *t, ConvPlan *v, int64_t solution_index, Promise *out)
 {
@@ -237,7 +251,7 @@ static Err form_choose(tuner_library *t, ConvPlan *v, int64_t solution_index, Pr
     *out = (Promise){.found = true};
     if (v->form == FORM_GEMM) {
         out->found = as_gemm(t, v);
-        return out->found ? part_choose(t, &v->key.op, &v->part[0], solution_index, out) : ERR_OK;
+        return out->found ? part_choose(t, &v->key.op, &v->part[0], solution_index, NULL, out) : ERR_OK;
     }
     TRY(form_type(&v->key.c, v->form, &pt));
     TRY(conv_n_parts(&pt, &v->key.c.size, &v->n_parts));
@@ -245,7 +259,7 @@ static Err form_choose(tuner_library *t, ConvPlan *v, int64_t solution_index, Pr
     for (int64_t i = 0; i < v->n_parts && out->found; i++) {
         Part *part = i < PARTS_KEPT ? &v->part[i] : &more;
         TRY(contraction_part(t, v, &pt, i, part));
-        TRY(part_choose(t, &v->key.op, part, solution_index, out));
+        TRY(part_choose(t, &v->key.op, part, solution_index, like_of(v, i), out));
     }
     return ERR_OK;
 }
@@ -345,7 +359,7 @@ static Err part_get(tuner_library *t, const ConvPlan *v, int64_t i, Part *more, 
     if (i < PARTS_KEPT) return ERR_OK;
     TRY(form_type(&v->key.c, v->form, &pt));
     TRY(contraction_part(t, v, &pt, i, more));
-    TRY(part_choose(t, &v->key.op, more, 0, &promise));
+    TRY(part_choose(t, &v->key.op, more, 0, like_of(v, i), &promise));
     return promise.found ? ERR_OK : none_found(t, v);
 }
 

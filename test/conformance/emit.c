@@ -268,7 +268,10 @@ static Err launch_json(Emitter *e, const Item *it, const Node *size, const Node 
     fused_inputs(it, &p, &in, number);
     in.alpha = alpha, in.beta = beta, in.maps = &maps;
     static const unsigned char zeros[sizeof alpha];
-    if (!memcmp(alpha, zeros, sizeof alpha)) p.alpha = SCALAR_ZERO, p.k = 0; /* as applications' hosts do */
+    if (!memcmp(alpha, zeros, sizeof alpha)) p.alpha = SCALAR_ZERO;
+    /* as applications' hosts do. Not for others, some of which divide by K's sizes before they look at K: on
+     * a GPU a quotient without a meaning, which nothing uses, on a CPU a fault. */
+    if (p.alpha == SCALAR_ZERO && lib.map.n_tensor_maps) p.k = 0;
     bool offsets = !it->s->pt->StridedBatched;
     if (offsets) in.offset_d = 8, in.offset_c = 16, in.offset_a = 24, in.offset_b = 32;
     LaunchHardware hw = {.n_cu = cus, .streamk_full_tiles_set = node_get(it->entry, "full_tiles") != NULL};

@@ -253,6 +253,24 @@ static void test_texts(void **state)
     }
 }
 
+/* 128 threads copy two elements each of a row of 256: the same again from the state of a logic file, which
+ * has that number, and no other one. */
+static void test_coalesced(void **state)
+{
+    (void)state;
+    ProblemType pt;
+    Deriver d = deriver(&pt, "sm_90", TYPE_S, TYPE_S, TYPE_S, false, false);
+    Solution s = threads(&pt, 16, 8, 16, 8);
+    s.DepthU = 8, s.GlobalReadVectorWidth = 1;
+    assert_true(solution_derive(&d, &s, NULL));
+    assert_true(s.MacroTile0 == 256 && s.NumThreads == 128 && s.NumLoadsCoalescedA == 2);
+    Solution again = s;
+    assert_true(solution_derive(&d, &again, NULL));
+    assert_memory_equal(&again, &s, sizeof s);
+    s.NumLoadsCoalescedA = 4;
+    assert_false(solution_derive(&d, &s, NULL));
+}
+
 /* Operands of their own types, D of three; B is the instruction's row operand. sm_90 multiplies in binary16.
  */
 static Solution warp_groups(const ProblemType *pt, int32_t m, int32_t n, int32_t k, int32_t wt1,
@@ -355,12 +373,12 @@ static void test_wgmma_reasons(void **state)
     REASON(bad.MatrixInstruction.v[0] = 72, RULE_WG_COLUMNS);
     REASON(bad.ClusterM = bad.ClusterN = 4, RULE_WG_CLUSTER);
     REASON(bad.ClusterM = bad.ClusterN = 2; bad.ClusterK = 4, RULE_WG_CLUSTER_K);
-    REASON(bad.ClusterK = bad.GlobalSplitU = 2; bad.GlobalSplitUAlgorithm = GSUA_SINGLE_KERNEL,
-           RULE_WG_CLUSTER_SPLIT);
+    REASON(bad.ClusterK = bad.GlobalSplitU = 2;
+           bad.GlobalSplitUAlgorithm = GSUA_SINGLE_KERNEL, RULE_WG_CLUSTER_SPLIT);
     REASON(bad.PartsFirst = 1, RULE_WG_PARTS_FIRST);
     REASON(bad.SelfResetCounters = 1, RULE_WG_COUNTERS);
-    REASON(bad.SelfResetCounters = 1; bad.GlobalSplitU = 2; bad.GlobalSplitUAlgorithm = GSUA_MULTIPLE,
-           RULE_WG_COUNTERS);
+    REASON(bad.SelfResetCounters = 1; bad.GlobalSplitU = 2;
+           bad.GlobalSplitUAlgorithm = GSUA_MULTIPLE, RULE_WG_COUNTERS);
     REASON(bad.SelfResetCounters = 1; bad.GlobalSplitU = 17;
            bad.GlobalSplitUAlgorithm = GSUA_SINGLE_KERNEL, RULE_WG_COUNTERS);
     REASON(bad.ClusterK = 2; bad.MatrixInstruction.v[8] = 1;
@@ -507,18 +525,13 @@ static void test_f8(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_thread_tiles),
-                                       cmocka_unit_test(test_wave_tiles),
-                                       cmocka_unit_test(test_held_copies),
-                                       cmocka_unit_test(test_reasons),
-                                       cmocka_unit_test(test_split),
-                                       cmocka_unit_test(test_xf32),
-                                       cmocka_unit_test(test_texts),
-                                       cmocka_unit_test(test_wgmma_plan),
-                                       cmocka_unit_test(test_stream_k_reasons),
-                                       cmocka_unit_test(test_wgmma_reasons),
-                                       cmocka_unit_test(test_wgmma_strided_k),
-                                       cmocka_unit_test(test_wgmma_texts),
-                                       cmocka_unit_test(test_f8)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_thread_tiles),  cmocka_unit_test(test_wave_tiles),
+        cmocka_unit_test(test_held_copies),   cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_split),         cmocka_unit_test(test_xf32),
+        cmocka_unit_test(test_texts),         cmocka_unit_test(test_coalesced),
+        cmocka_unit_test(test_wgmma_plan),    cmocka_unit_test(test_stream_k_reasons),
+        cmocka_unit_test(test_wgmma_reasons), cmocka_unit_test(test_wgmma_strided_k),
+        cmocka_unit_test(test_wgmma_texts),   cmocka_unit_test(test_f8)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -224,6 +224,10 @@ static bool find_copies(Derive *d, int t)
     if (!is_pow2(width) || width * f->bpe > CHUNK) STOP(d, GLVW_BIG, width, f->bpe);
     if (row * f->bpe % CHUNK || !copies_fit(s, rows, row, width)) STOP(d, NV_COPY, t, rows, row, width);
     int32_t pieces = row / width, along = min32(pieces, s->NumThreads), across = s->NumThreads / along;
+    /* it follows from the tile, and logic files have what followed */
+    const int32_t coalesced = AB(s, NumLoadsCoalesced, t);
+    if (coalesced != -1 && coalesced != 1 && coalesced != pieces / along)
+        REJECT(d, NV_VALUE, t ? PARAM_NumLoadsCoalescedB : PARAM_NumLoadsCoalescedA, coalesced);
     AB(s, GlobalLoadVectorWidth, t) = held ? 1 : width;
     AB(s, NumLoads, t) = ceil_div(rows, across) * (pieces / along);
     AB(s, NumLoadsCoalesced, t) = pieces / along;
