@@ -167,12 +167,6 @@ static void gpu_chunk(Gpu *g)
     g->store_s = store_clocks(g) * s;
 }
 
-/* Compute units that run clusters of that many work-groups at once. */
-static double cluster_cus(double n_cu, double cluster)
-{
-    return cluster > 1 && n_cu >= cluster ? down(n_cu / cluster) * cluster : n_cu;
-}
-
 static void gpu_init(Gpu *g, const ModelKernel *k, const ModelDevice *d, const ModelRates *r,
                      const ModelSize *z)
 {
@@ -185,7 +179,7 @@ static void gpu_init(Gpu *g, const ModelKernel *k, const ModelDevice *d, const M
         g->tiles_n = up(g->tiles_n / k->cluster_n) * k->cluster_n;
     }
     g->groups = g->tiles_m * g->tiles_n * z->batch * k->split;
-    g->cus = cluster_cus(d->n_cu, k->split_kind == MODEL_SPLIT_CLUSTER ? cluster * k->split : cluster);
+    g->cus = model_cluster_cus(d->n_cu, k->split_kind == MODEL_SPLIT_CLUSTER ? cluster * k->split : cluster);
     g->chunks = up(up(z->k / k->depth) / k->split);
     g->once_a = z->once_a > 0 ? z->once_a : 1;
     g->once_b = z->once_b > 0 ? z->once_b : 1;

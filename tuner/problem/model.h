@@ -165,6 +165,15 @@ static inline int32_t model_align(int64_t stride_bytes)
     return power <= 0 || power > MODEL_ALIGN_MAX ? MODEL_ALIGN_MAX : (int32_t)power;
 }
 
+/* Compute units that run clusters of that many work-groups at once. A cluster lies in one GPC, and GPCs have
+ * different numbers of multiprocessors: of 132, clusters of 2 use all, of 3 117, of 4 and of 8 120 (H200). On
+ * an H100 32 clusters of 4 take two rounds, 30 one. */
+static inline double model_cluster_cus(double n_cu, double cluster)
+{
+    const double usable = cluster > 2 ? n_cu * 120 / 132 : n_cu;
+    return cluster > 1 && usable >= cluster ? (double)(int64_t)(usable / cluster) * cluster : n_cu;
+}
+
 /* The typical rates of a class; the i-th row's name. */
 ModelRates model_rates(ModelClass c);
 const char *model_rate_name(int i);

@@ -76,7 +76,7 @@ void model_least_set(ModelLeast *l, size_t i, const ModelKernel *k, const ModelD
     }
     const double s = 1 / d->clock_hz, depth = k->depth, groups = k->groups;
     const double cluster = (double)k->cluster_m * k->cluster_n;
-    const double cus = cluster > 1 ? most(floor(d->n_cu / cluster) * cluster, cluster) : d->n_cu;
+    const double cus = model_cluster_cus(d->n_cu, cluster);
     const double math = 2.0 * k->tile_m * k->tile_n * depth / ((double)k->rate * r->math) * s;
     const double local = (double)k->local_bytes * depth / (d->local_rate * r->local) * s;
     const double bytes =
@@ -102,8 +102,7 @@ void model_least_set(ModelLeast *l, size_t i, const ModelKernel *k, const ModelD
     l->end_s[i] = (float)(store * groups * (k->persistent > 1 ? 0.3 : 1) + again);
     l->last_s[i] = (float)(store * (k->persistent > 1 ? 0.3 : 1) + again);
     const bool split = k->split_kind == MODEL_SPLIT_ATOMIC || k->split_kind == MODEL_SPLIT_WORKSPACE;
-    l->fixed_s[i] =
-        (float)(r->launch_s + fill - again + (split ? r->split_s : 0));
+    l->fixed_s[i] = (float)(r->launch_s + fill - again + (split ? r->split_s : 0));
     l->sum_s[i] = 0;
     if (k->split_kind == MODEL_SPLIT_ATOMIC)
         l->sum_s[i] = (float)(k->bytes_d * (double)k->split / (0.25 * d->l2_rate * r->l2));

@@ -207,6 +207,11 @@ MapModel model_of(const void *map)
     if (m.magic != 0x70616d74) fail("no tensor map");
     return m;
 }
+uint32_t relu_half(uint32_t x, bool is_bf16)
+{
+    x &= 0xffff;
+    return (is_bf16 ? bits<float>(x << 16) : half_to_float(x)) > 0 ? x : 0;
+}
 uint32_t bf16_bits(float x)
 {
     const uint32_t u = bits<uint32_t>(x);

@@ -285,12 +285,19 @@ static void activation(const GpuPlan *p, Stmts *s)
 /* Is it the multiplication of all sums by alpha, with which an epilogue begins? */
 static bool is_alpha(const Op *o) { return o->kind == OP_SCALE_TILE && o->scalar; }
 
-static void combined_function(const GpuPlan *p, Stmts *s)
+bool gpu_relu_of_pairs(const GpuPlan *p)
+{
+    return p->groups.engine_store && gpu_type_bytes(&p->out) == 2 && !fused_has(&p->fused, FUSED_SCALE_D) &&
+           p->fused.activation == ACTIVATION_RELU;
+}
+
+/* activates: with the activation. */
+static void combined_function(const GpuPlan *p, Stmts *s, const char *name, bool activates)
 {
     const Value *const x = value_reg(s, "x");
     const GpuPoint at = {value_reg(s, "of_row"), value_reg(s, "of_col"), value_reg(s, "c")};
     stmt_function(s, (Function){.result = "@TC",
-                                .name = "@combined",
+                                .name = name,
                                 STMT_PARAMS({"const @Ops &", "o"}, {"const @TC &", "sum"},
                                             {"const @TD &", "c"}, {"bool", "with_c"},
                                             {"const @OfRow &", "of_row"}, {"const @OfCol &", "of_col"})});
@@ -298,7 +305,7 @@ static void combined_function(const GpuPlan *p, Stmts *s)
     for (const Op *o = p->epilogue; o && o->kind != OP_CONVERT_TILE; o = o->next) {
         const Value *y = is_alpha(o) ? x : gpu_element_op(p, s, o, &at, x);
         const bool adds_c = o->kind == OP_ADD_TILE && o->scalar;
-        if (y == x) continue;
+        if (y == x || (o->kind == OP_ACTIVATE_TILE && !activates)) continue;
         if (!any) stmt_var(s, "@TC", "x", value_reg(s, "sum"));
         any = true;
         if (adds_c) stmt_if(s, value_reg(s, "with_c"));
@@ -325,6 +332,7 @@ void gpu_ops(const GpuPlan *p, Stmts *s)
                                 STMT_PARAMS({"const @Ops &", "o"}, {"const @TC &", "x"})});
     stmt_return(s, gpu_scales(p) ? scaled(s, value_reg(s, "x")) : value_reg(s, "x"));
     stmt_end(s);
-    combined_function(p, s);
+    combined_function(p, s, "@combined", true);
+    if (gpu_relu_of_pairs(p)) combined_function(p, s, "@before_relu", false);
     stmt_gap(s);
 }

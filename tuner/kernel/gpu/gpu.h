@@ -521,8 +521,9 @@ const Value *gpu_element_op(const GpuPlan *p, Stmts *s, const Op *o, const GpuPo
  *     @load_numbers(o)      loads single numbers; @find_bias(o, z): moves the bias to that of matrix z
  *     @scaled(o, x)         alpha * x: the op that may come before sums pass through local memory
  *     @combined(o, x, c, with_c, of_row, of_col)   what all other ops but those that convert and store make
- *                           of a scaled sum */
+ *                           of a scaled sum; @before_relu(..), if gpu_relu_of_pairs(): without the ReLU */
 void gpu_ops(const GpuPlan *p, Stmts *s);
+bool gpu_relu_of_pairs(const GpuPlan *p); /* a last ReLU is done behind the rounding, on two results */
 /* Are there vectors along M or N? */
 bool gpu_has_vectors(const GpuPlan *p, Along along);
 /* Sets the fields of an @Ops from the kernel's arguments; and loads numbers, finds the bias of matrix wg2. */

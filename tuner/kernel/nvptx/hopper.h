@@ -61,11 +61,12 @@ Err hopper_produce(const GpuPlan *p, const StageRing *ring, Stmts *s, Produced *
 /* hopper_products.c: prints accumulate(), the products of a tile. in: the instruction. */
 void hopper_products(const GpuPlan *p, const MatrixInst *in, const StageRing *ring, Stmts *s);
 /* hopper_write.c: prints struct Vectors; slice_words(), the results of a slice, write_slice() and
- * write_slice_with_c(), which write a slice to shared memory; and store_one(). Defines `word`, the results of
- * slice i. Statements that store a tile from there element by element. Whether vectors of fused operations
- * are loaded before the products. */
+ * write_slice_with_c(), which write a slice to shared memory; and store_one(). Declares `word`, a thread's
+ * results; calls slice_words() for it. Statements that store a tile from there element by element. Whether
+ * vectors of fused operations are loaded before the products. */
 void hopper_write(const GpuPlan *p, const MatrixInst *in, Stmts *s);
-void hopper_slice_words(const GpuPlan *p, Stmts *s, const Expr *i);
+void hopper_words(const GpuPlan *p, Stmts *s);
+void hopper_slice_words(Stmts *s, const Expr *i);
 void hopper_elements(const GpuPlan *p, Stmts *s);
 /* What the epilogue makes of the sum x and, if `with_c`, of C's element c. */
 const Value *hopper_combined(Stmts *s, const Value *x, const Value *c, const Value *with_c, const Value *row,

@@ -156,6 +156,8 @@ static void acquire(const Store *c, const Expr *i, const Value *at)
 
 static const char *writer(const Store *c) { return c->reads ? "write_slice_with_c" : "write_slice"; }
 
+/* Where C is not read, the results of the next slice are computed while those of this one are on their way to
+ * shared memory, for which the fence waits. */
 static void write(const Store *c, const Expr *i, const Value *at)
 {
     Stmts *s = c->s;
@@ -164,6 +166,12 @@ static void write(const Store *c, const Expr *i, const Value *at)
                   reg(c, "thread"));
     else
         stmt_call(s, writer(c), reg(c, "word"), at, reg(c, "thread"));
+    if (!c->reads && c->slices > 1) {
+        const Expr *next = expr_add_i(&s->pool, i, 1);
+        stmt_if_expr(s, expr_op(&s->pool, EXPR_LT, next, expr_const(&s->pool, c->slices)));
+        hopper_slice_words(s, next);
+        stmt_end(s);
+    }
     stmt_do(s, value_call_0(s, "proxy_fence"));
     stmt_call(s, "group_sync", value_op(s, VALUE_ADD, value_int(s, 1), reg(c, "wg")));
 }
@@ -268,9 +276,12 @@ static Err store_slices(const Store *c)
     tile_function(s, name);
     if (fused_any(&c->p->fused) && !hopper_vectors_early(c->p))
         stmt_call(s, "vectors.load", reg(c, "ops"), reg(c, "p"), reg(c, "wg"), reg(c, "thread"));
+    if (!c->reads) {
+        hopper_words(c->p, s);
+        hopper_slice_words(s, expr_const(&s->pool, 0));
+    }
     const Expr *i = stmt_unrolled(s, "i", SLICE, c->slices);
     const Value *at = stmt_define(s, "u32", "at", of_buffer(c, "shared.out", i));
-    if (!c->reads) hopper_slice_words(c->p, s, i);
     acquire(c, i, at);
     write(c, i, at);
     store(c, i, at);

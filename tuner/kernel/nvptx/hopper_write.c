@@ -86,11 +86,17 @@ static const Value *acc_at(const Write *w, const Expr *j)
 
 /* ---- the epilogue ---- */
 
+static const Value *made_by(Stmts *s, const char *function, const Value *x, const Value *c,
+                            const Value *with_c, const Value *row, const Value *col)
+{
+    const Value *ops = value_reg(s, "ops");
+    return value_call(s, function, ops, value_call(s, "g_scaled", ops, x), c, with_c, row, col);
+}
+
 const Value *hopper_combined(Stmts *s, const Value *x, const Value *c, const Value *with_c, const Value *row,
                              const Value *col)
 {
-    const Value *ops = value_reg(s, "ops");
-    return value_call(s, "g_combined", ops, value_call(s, "g_scaled", ops, x), c, with_c, row, col);
+    return made_by(s, "g_combined", x, c, with_c, row, col);
 }
 
 const Value *hopper_reads(const GpuPlan *p, Stmts *s)
@@ -149,8 +155,8 @@ static void load_vectors(const Write *w)
     stmt_end(s);
 }
 
-/* Prints columns(): what belongs to a thread's columns of slice i, two of each eight, from the lanes that have
- * loaded it. All lanes of a warp call it. */
+/* Prints columns(): what belongs to a thread's columns of slice i, two of each eight, from the lanes that
+ * have loaded it. All lanes of a warp call it. */
 static void columns_of_slice(const Write *w)
 {
     Stmts *s = w->s;
@@ -199,8 +205,9 @@ static void define_columns(const Write *w)
     stmt_call(w->s, "vectors.columns", value_expr(w->s, w->i), reg(w, "thread"), y);
 }
 
-/* What the ops make of the slice's accumulator j. Accumulator j of an instruction is in row j / 2 % 2 of the
- * thread's two rows, and in column j / 4 * 2 + j % 2 of its columns. c: NULL where C is not read. */
+/* What the ops make of the slice's accumulator j, without a ReLU of pairs. Accumulator j of an instruction is
+ * in row j / 2 % 2 of the thread's two rows, and in column j / 4 * 2 + j % 2 of its columns. c: NULL where C
+ * is not read. */
 static const Value *combined(const Write *w, const Expr *j, const Value *c)
 {
     Stmts *s = w->s;
@@ -212,8 +219,9 @@ static const Value *combined(const Write *w, const Expr *j, const Value *c)
     if (w->has_y)
         y = value_at(s, reg(w, "columns"),
                      expr_add(p, expr_mul_i(p, expr_div_i(p, j, 4), 2), expr_mod_i(p, j, 2)));
-    return hopper_combined(s, acc_at(w, j), c ? c : value_cast(s, "g_TD", value_int(s, 0)), flag(w, c),
-                           w->swap ? y : x, w->swap ? x : y);
+    return made_by(s, gpu_relu_of_pairs(w->p) ? "g_before_relu" : "g_combined", acc_at(w, j),
+                   c ? c : value_cast(s, "g_TD", value_int(s, 0)), flag(w, c), w->swap ? y : x,
+                   w->swap ? x : y);
 }
 
 /* ---- a slice ---- */
@@ -231,7 +239,8 @@ static const Value *pair_of(const Write *w, const Expr *j, const Value *c)
     const Value *high = c ? value_op(s, VALUE_SHR, c, value_int(s, 16)) : NULL;
     const Value *lo = combined(w, j, c ? value_cast(s, "g_TD", c) : NULL);
     const Value *hi = combined(w, expr_add_i(w->pool, j, 1), c ? value_cast(s, "g_TD", high) : NULL);
-    return value_call(s, "pair", lo, hi);
+    const Value *pair = value_call(s, "pair", lo, hi);
+    return gpu_relu_of_pairs(w->p) ? value_call(s, "relu_pair", pair) : pair;
 }
 
 /* Prints slice_words(), the results of a slice where C is not read. They need no memory, so that a thread has
@@ -253,12 +262,16 @@ static void slice_words(const Write *w)
     stmt_end(s);
 }
 
-void hopper_slice_words(const GpuPlan *p, Stmts *s, const Expr *i)
+void hopper_words(const GpuPlan *p, Stmts *s)
 {
     const Write w = write_of(p, NULL, s);
-    const Value *word = stmt_array(s, "u32", "word", DIMS(n_words(&w)));
-    stmt_call(s, "slice_words", reg(&w, "acc"), value_expr(s, i), reg(&w, "ops"), reg(&w, "vectors"),
-              reg(&w, "thread"), word);
+    stmt_array(s, "u32", "word", DIMS(n_words(&w)));
+}
+
+void hopper_slice_words(Stmts *s, const Expr *i)
+{
+    stmt_call(s, "slice_words", value_reg(s, "acc"), value_expr(s, i), value_reg(s, "ops"),
+              value_reg(s, "vectors"), value_reg(s, "thread"), value_reg(s, "word"));
 }
 
 /* 16-bit results, as rows of 8x8 matrices. Each lane gives stmatrix the address of one row of matrix q, which
@@ -417,7 +430,8 @@ void hopper_elements(const GpuPlan *p, Stmts *s)
     stmt_define(
         s, "u32", "at",
         value_call(s, "shared.out", reg(&w, "wg"), value_expr(s, expr_mod_i(w.pool, i, HOPPER_BUFFERS))));
-    hopper_slice_words(p, s, i);
+    hopper_words(p, s);
+    hopper_slice_words(s, i);
     stmt_call(s, "write_slice", reg(&w, "word"), reg(&w, "at"), reg(&w, "thread"));
     stmt_call(s, "group_sync", bar);
     stmt_define(s, "int", "first_m", value_call(s, "slice_m", value_expr(s, i), reg(&w, "p"), reg(&w, "wg")));

@@ -59,6 +59,17 @@ FN u32 pair(float lo, float hi)
     return p;
 }
 
+/* Those of two results that are above zero; zero in place of others, and of NaN. */
+FN u32 relu_pair(u32 p)
+{
+    u32 r;
+    if constexpr (PAIR_BF16)
+        asm("max.bf16x2 %0, %1, %2;" : "=r"(r) : "r"(p), "r"(0));
+    else
+        asm("max.f16x2 %0, %1, %2;" : "=r"(r) : "r"(p), "r"(0));
+    return r;
+}
+
 /* Two neighbours of type T that lane `lane` has at x. All lanes of a warp call it. */
 template <typename T> FN void from_lane(const T *x, int lane, T *to)
 {
