@@ -55,10 +55,11 @@ static void build_views(Program *p, const Solution *s)
 Walk plan_walk(const Solution *s)
 {
     const StreamCost cost = stream_cost(s);
+    const bool streams = s->StreamK && !cost.blocks; /* the walk goes over several tiles */
     return (Walk){
-        .persistent = s->PersistentKernel != 0 || (s->StreamK && !cost.blocks),
+        .persistent = s->PersistentKernel != 0 || streams,
         .batch_in_id =
-            ((s->StreamK && !cost.blocks) || (s->PersistentKernel && s->PersistentKernelAlongBatch)) && s->pt->NumIndicesC > 2,
+            (streams || (s->PersistentKernel && s->PersistentKernelAlongBatch)) && s->pt->NumIndicesC > 2,
         .prefetches = s->PersistentKernel != 0 && s->PrefetchAcrossPersistent != 0,
         .depth_u = s->DepthU,
         .split = s->GlobalSplitU > 1 ? s->GlobalSplitU : 1,
