@@ -34,6 +34,11 @@ double search_cost_of_size(const ProblemType *pt, const ProblemSize *z)
     return SIZE_S + ELEMENT_S * elements(pt, z);
 }
 
+double search_cost_kernel(const ProblemType *pt, const ProblemSize *z)
+{
+    return KERNEL_S + RESULT_S * elements_of_d(pt, z);
+}
+
 double search_cost_size(const Search *s, size_t z) { return search_cost_of_size(s->o.pt, &s->o.size[z]); }
 
 /* Seconds of the graph of a kernel. */
@@ -47,8 +52,7 @@ static double graph_seconds(const Search *s, size_t z)
 
 double search_cost_pair(const Search *s, size_t z)
 {
-    return KERNEL_S + RESULT_S * elements_of_d(s->o.pt, &s->o.size[z]) + LAUNCHES * s->launch_s[z] +
-           graph_seconds(s, z);
+    return search_cost_kernel(s->o.pt, &s->o.size[z]) + LAUNCHES * s->launch_s[z] + graph_seconds(s, z);
 }
 
 double search_cost_sizes(const Search *s)

@@ -12,6 +12,8 @@ double search_cost_client(void); /* of a client until it measures, in each round
 double search_cost_size(const Search *s, size_t z);
 double search_cost_of_size(const ProblemType *pt, const ProblemSize *size);
 double search_cost_pair(const Search *s, size_t z);
+/* The same of a kernel without its launches. */
+double search_cost_kernel(const ProblemType *pt, const ProblemSize *size);
 /* Seconds of all sizes in a round, without kernels; of a batch. */
 double search_cost_sizes(const Search *s);
 double search_cost_batch(const Search *s, const SearchBatch *b);

@@ -17,8 +17,8 @@
 static const double WEIGHT = 0.5;
 enum { MOST = 96, DRAWN = 400 };
 
-/* Three for two of the config's, or one for two where there would be more than TOGETHER: a choice by the model
- * looks for near sizes in blocks of that many (problem/model_select.c). */
+/* Three for two of the config's, or one for two where there would be more than TOGETHER: a choice by the
+ * model looks for near sizes in blocks of that many (problem/model_select.c). */
 static size_t number_of(size_t n_own)
 {
     enum { TOGETHER = 64 };

@@ -96,15 +96,33 @@ static double sizes_seconds(const Searching *x)
     return sum * scale_of(x);
 }
 
-/* The same of the final measurements, which have the sizes held out, too, and not those between. */
+/* Kernels that a library may have for sizes between the tuned ones: packing them compiles them once more, for
+ * which there is RANGE_SHARE of the budget. */
+static size_t range_most(const Searching *x)
+{
+    if (!x->r->config->has_logic || x->r->shard) return 0;
+    const double n = x->budget > 0 ? RANGE_SHARE * x->budget / fmax(x->compile_s, 1e-3) : MODEL_RANGE_KERNELS;
+    return n < RANGE_LEAST ? RANGE_LEAST : n < MODEL_RANGE_KERNELS ? (size_t)n : MODEL_RANGE_KERNELS;
+}
+
+/* What the final measurement of a size takes, by search_cost.h: without finalists, but with the other kernels
+ * of the library, which only held-out sizes have. */
+static double final_size_seconds(const Searching *x, const Group *g, size_t z)
+{
+    const ProblemType *pt = &g->problem->pt;
+    const bool is_held_out = z + g->n_held_out >= g->n_sizes;
+    const double kernels = is_held_out ? (double)range_most(x) * search_cost_kernel(pt, &g->size[z]) : 0;
+    return search_cost_of_size(pt, &g->size[z]) + kernels;
+}
+
+/* Seconds of all final measurements, without finalists; sizes between have none. */
 static double final_sizes_seconds(const Searching *x)
 {
     double sum = 0;
     for (size_t i = 0; i < x->n; i++) {
         const Group *g = x->group[i].g;
         for (size_t z = 0; z < g->n_sizes; z++)
-            if (z < x->group[i].n_own || z >= g->n_sizes - g->n_held_out)
-                sum += search_cost_of_size(&g->problem->pt, &g->size[z]);
+            if (z < x->group[i].n_own || z >= g->n_sizes - g->n_held_out) sum += final_size_seconds(x, g, z);
     }
     return sum * scale_of(x);
 }
@@ -167,15 +185,6 @@ static double race_of_finalists(const Searching *x)
     return each < RACE_S_MIN ? RACE_S_MIN : each < FINAL_RACE_S ? each : FINAL_RACE_S;
 }
 
-/* Kernels that a library may have for sizes between the tuned ones: packing them compiles them once more, for
- * which there is RANGE_SHARE of the budget. */
-static size_t range_most(const Searching *x)
-{
-    if (!x->r->config->has_logic || x->r->shard) return 0;
-    const double n = x->budget > 0 ? RANGE_SHARE * x->budget / fmax(x->compile_s, 1e-3) : MODEL_RANGE_KERNELS;
-    return n < RANGE_LEAST ? RANGE_LEAST : n < MODEL_RANGE_KERNELS ? (size_t)n : MODEL_RANGE_KERNELS;
-}
-
 /* What the final measurement of each size takes, about, for the limit that the budget sets. */
 static Err final_costs_note(const Searching *x, const SearchGroup *s)
 {
@@ -184,7 +193,7 @@ static Err final_costs_note(const Searching *x, const SearchGroup *s)
     if (x->budget <= 0) return ERR_OK;
     TRY_ALLOC(g->searched.seconds = ARENA_ARRAY(&x->r->arena, g->n_sizes + 1, double));
     for (size_t z = 0; z < g->n_sizes; z++)
-        g->searched.seconds[z] = race + scale * search_cost_of_size(&g->problem->pt, &g->size[z]);
+        g->searched.seconds[z] = race + scale * final_size_seconds(x, g, z);
     return ERR_OK;
 }
 
