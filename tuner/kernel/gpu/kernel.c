@@ -3,6 +3,7 @@
 #include "kernel/gpu/gather.h"
 #include "kernel/gpu/gpu.h"
 #include "kernel/gpu/loads.h"
+#include "kernel/gpu/walk.h"
 #include "kernel/text.h"
 
 #include <string.h>

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernel/nvptx/hopper.h"
+#include "kernel/gpu/walk.h"
 
 /* ---- clusters ---- */
 

@@ -3,6 +3,7 @@
 
 #include "kernel/contract.h"
 #include "kernel/gpu/gather.h"
+#include "kernel/gpu/walk.h"
 #include "kernel/nvptx/hopper.h"
 #include "kernel/nvptx/ring_copy.h"
 #include "kernel/nvptx/ring_store.h"

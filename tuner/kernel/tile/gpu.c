@@ -1,6 +1,7 @@
 /* Kernels of programs written by hand on GPUs: arguments, declarations, ops on elements. Each work-item has
  * the elements that the maps, or the lanes of a matrix instruction, give it. See gpu.h. */
 #include "kernel/amdgcn/amdgcn.h"
+#include "kernel/gpu/walk.h"
 #include "kernel/lower/async.h"
 #include "kernel/tile/gpu.h"
 
