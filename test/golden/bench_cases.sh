@@ -1,4 +1,5 @@
-# tuner-bench: every function and type, checked; YAML files; TUNER_LAYER's lines are taken back. Times are cut out.
+# tuner-bench: every function and type, checked; YAML files; TUNER_LAYER's lines are taken back. Times are cut out,
+# and widths of vectors, which are the processor's.
 "$BIN"/tuner "$DATA"/run/bench.yaml out >log 2>&1 || cat log
 export TUNER_LIBPATH=out/4_LibraryClient/library TUNER_NUM_THREADS=2
 stable() {
@@ -7,7 +8,7 @@ stable() {
       if (!($(last + 1) > 0 && $(last + 2) > 0)) line = line ", no time"
       if (error) line = line ($error >= 0 && $error < 0.01 ? ", right" : ", WRONG " $error)
       print line; next }
-    { print }' | sed 's/# solution [0-9]* /# solution /; s/; median .* n \([0-9]*\)\( of [0-9]* calls each\)*/; n \1/'
+    { print }' | sed 's/# solution [0-9]* /# solution /; s/; median .* n \([0-9]*\)\( of [0-9]* calls each\)*/; n \1/; s/_VW[0-9]*_VWB[0-9]*//'
 }
 bench() { echo "+ $*"; "$BIN"/tuner-bench "$@" -i 3 -j 1 -v 1 2>&1 | stable; }
 S="-m 40 -n 36 -k 20"
