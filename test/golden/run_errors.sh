@@ -7,7 +7,7 @@ edit 's/x86-64-v3/gfx906/'
 t edited.yaml out; rc edited.yaml out
 t --arch gfx90a "$DATA/run/sim.yaml" out; rc --arch gfx90a "$DATA/run/sim.yaml" out
 t --arch gfx9999 "$DATA/run/sim.yaml" out; rc --arch gfx9999 "$DATA/run/sim.yaml" out
-t --device 7 "$DATA/run/sim.yaml" --arch host out | sed 's/(.*)/(...)/'; rc --device 7 --arch host "$DATA/run/sim.yaml" out
+t --device 7 "$DATA/run/sim.yaml" --arch x86-64-v4 out | sed 's/(.*)/(...)/'; rc --device 7 --arch x86-64-v4 "$DATA/run/sim.yaml" out
 edit 's/PrefetchGlobalRead: .1, 2./PrefetchGlobalRead: [2]/; s/PrintLevel: 0/PrintLevel: 1/'
 t edited.yaml out | grep -E '^\+|host-prefetch|no valid|size-groups'; rc edited.yaml out
 edit 's/PrefetchGlobalRead: .1, 2./PrefetchGlobalRead: [2]/; s/WorkGroup: ..8, 8, 1., .16, 8, 1../PrefetchGlobalRead: [2]/'
