@@ -250,19 +250,6 @@ double model_predict(const ModelSelector *s, const ModelNear *near, size_t k, co
     return entry_time(&s->entry[k], z) * (double)expf(sum / weight);
 }
 
-double model_unknown(const ModelSelector *s, const ModelNear *near, size_t k)
-{
-    float weight = FAR_WEIGHT;
-    for (int i = 0; i < near->n; i++)
-        weight += near->weight[i] * s->weight[near->point[i] * vec4_padded(s->n_kernels) + k];
-    return (double)(FAR_WEIGHT / weight);
-}
-
-double model_unknown_near(float distance)
-{
-    return (double)(FAR_WEIGHT / (FAR_WEIGHT + expf(-distance / (2 * REACH2))));
-}
-
 /* The residual that is expected of each kernel. */
 static void expect(const ModelSelector *s, const ModelNear *near, float *out)
 {

@@ -95,11 +95,6 @@ void model_near(const ModelSelector *s, const ModelSize *z, ModelNear *out);
 /* Predicted seconds of kernel k. */
 double model_predict(const ModelSelector *s, const ModelNear *near, size_t k, const ModelSize *z);
 
-/* How much of what the model misses for kernel k is not known from the points: 1 where all are far. */
-double model_unknown(const ModelSelector *s, const ModelNear *near, size_t k);
-/* The same at a distance (model_distance) from a single point on which the kernel is the best. */
-double model_unknown_near(float distance);
-
 /* The kernel with the least predicted time among those for which allowed (may be NULL) is true, which is
  * asked only of kernels that would be the best. *seconds gets the prediction. SIZE_MAX: none is allowed. */
 typedef bool ModelAllowed(void *ctx, size_t kernel);
