@@ -13,8 +13,8 @@
 #include "client/peer/peer.h"
 
 /* PLANS_MAX: of PyTorch (torch.backends.cudnn.benchmark_limit). The heuristics name 24 to 44 configurations,
- * of which some take a second to build; of 57 convolutions on an H200 and an H100 one of the first ten was the
- * fastest on 55. */
+ * of which some take a second to build; of 57 convolutions on an H200 and an H100 one of the first ten was
+ * the fastest on 55. */
 enum { PLANS_MAX = 10, RESULTS_MAX = 64, NOTES_MAX = 32, ALIGNMENT = 16 };
 static const uint64_t WORKSPACE_MAX = UINT64_C(1) << 32;
 enum { MODE_A = 3, MODE_FALLBACK = 2 };
