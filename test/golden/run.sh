@@ -39,7 +39,7 @@ mkdir -p "$FAST_CC"
 # without its own folder in PATH, or a ccache in front of the compiler would find this again
 printf '#!/bin/sh\nPATH=${PATH#%s:}\nexec %s "$@" -O0\n' "$FAST_CC" "$(command -v cc)" >"$FAST_CC/cc"; chmod +x "$FAST_CC/cc"
 [ $# -eq 0 ] && set -- $(cd test/golden && ls ./*.sh | sed 's|^./||; s|\.sh$||' | grep -vx run)
-long="nvptx_emulator nvptx_ring createlib_amd search spills deb library_speed h200_unseen_run shards devices run_trees nvptx_tile
+long="nvptx_emulator h200_configs nvptx_ring createlib_amd search spills deb library_speed h200_unseen_run shards devices run_trees nvptx_tile
 run_diff run_faults search_interrupt devices_gpu gpu_peer gpu_run report report_browser workflow_kill kill_resume slurm"
 for name in "$@"; do
   case " $(echo $long) " in *" $name "*) echo "0 $name" ;; *) echo "1 $name" ;; esac
