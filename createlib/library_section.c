@@ -1,27 +1,6 @@
 /* Sections of a table. See library_section.h. */
 #include "createlib/library_section.h"
 
-#include "problem/predicate.h"
-
-enum { LINE_BYTES = 16 };
-
-/* The dimension along which an operand's lines lie, and of how many elements a multiple it must be. */
-typedef struct {
-    PredId predicate;
-    int32_t element; /* of a row's size */
-    int64_t multiple;
-} Lines;
-
-static Lines lines_of(const ProblemType *pt, int operand)
-{
-    const Lines m = {PRED_FREE0_MULTIPLE, 0, 1}, n = {PRED_FREE1_MULTIPLE, 1, 1},
-                k = {PRED_BOUND_MULTIPLE, pt->TotalIndices - 1, 1};
-    Lines l = operand == 0 ? (pt->TransposeA ? k : m) : operand == 1 ? (pt->TransposeB ? n : k) : m;
-    const int64_t bytes = type_bytes((DataType)(operand == 2 ? pt->DestDataType : pt->DataType));
-    l.multiple = bytes < LINE_BYTES ? LINE_BYTES / bytes : 1;
-    return l;
-}
-
 bool library_has_sections(const LibraryPart *file, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -35,12 +14,8 @@ bool library_has_sections(const LibraryPart *file, size_t n)
 
 int library_section_of(const ProblemType *pt, const LogicRow *row)
 {
-    int section = pt->TotalIndices > 3 && row->size[2] > 1 ? SECTION_BATCHED : 0;
-    for (int i = 0; i < SECTION_OPERANDS; i++) {
-        const Lines l = lines_of(pt, i);
-        if (row->size[l.element] % l.multiple == 0) section |= 1 << i;
-    }
-    return section;
+    const int64_t size[] = {row->size[0], row->size[1], row->size[pt->TotalIndices - 1]};
+    return section_of(pt, size, pt->TotalIndices > 3 ? row->size[2] : 1);
 }
 
 int library_section_at(int i)
@@ -58,10 +33,10 @@ Err library_emit_section(Emit *e, const ProblemType *pt, int section, bool batch
     Err err = 0;
     if (batched && !(section & SECTION_BATCHED)) err = pred_add(&list, PRED_BATCH_EQUAL, 0, 1);
     for (int i = 0; !err && i < SECTION_OPERANDS; i++) {
-        const Lines l = lines_of(pt, i);
+        const SectionLines l = section_lines(pt, i);
         bool again = false;
         for (int k = 0; k < i; k++) {
-            const Lines other = lines_of(pt, k);
+            const SectionLines other = section_lines(pt, k);
             again |= section >> k & 1 && other.predicate == l.predicate && other.multiple >= l.multiple;
         }
         if (section >> i & 1 && l.multiple > 1 && !again) err = pred_add(&list, l.predicate, 0, l.multiple);

@@ -53,12 +53,12 @@ static Err add_rows(Analysis *an, Logic *l, const AnalyzeColumn *column, size_t 
     if (l->n_rows) memcpy(all, l->row, l->n_rows * sizeof *all);
     l->row = all;
     for (size_t i = 0; i < n; i++) {
-        first += row[i].is_measured && !is_measured(l, row[i].size, n_dims);
-        if (!is_measured(l, row[i].size, n_dims))
-            all[l->n_rows++] = (LogicRow){.size = row[i].size,
-                                          .n = (int32_t)n_dims,
-                                          .solution = (int32_t)row[i].solution,
-                                          .speed = row[i].speed};
+        if (is_measured(l, row[i].size, n_dims)) continue;
+        first += row[i].is_measured;
+        all[l->n_rows++] = (LogicRow){.size = row[i].size,
+                                      .n = (int32_t)n_dims,
+                                      .solution = (int32_t)row[i].solution,
+                                      .speed = row[i].speed};
     }
     return mark_predicted(an, l, first, n_dims);
 }

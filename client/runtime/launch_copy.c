@@ -214,11 +214,10 @@ static void set_outputs(IndexSizes *x, const Window *w, const WindowShape *s, in
 /* Kernels whose results are placed element by element. */
 static void copy_outputs(const LibSolution *s, const IndexSizes *x, WindowCopy *out)
 {
-    enum { BY_ELEMENT = 2 }; /* tensor maps: of A and B */
     const Window *w = &out->window;
     WindowShape shape[WINDOW_SPATIAL];
     Outputs o[WINDOW_SPATIAL];
-    if (!window_is_placed(w, true) || s->map.n_tensor_maps > BY_ELEMENT || s->map.cluster[2] > 1) return;
+    if (!window_is_placed(w, true) || !stores_elements(s) || s->map.cluster[2] > 1) return;
     if (window_shape(x, w, shape)) {
         err_clear();
         return;

@@ -19,6 +19,9 @@ typedef struct {
 
 static inline uint64_t ceil_div(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
 
+/* Whether the copy engine has maps of A and B alone, so that threads store D and load C. */
+static inline bool stores_elements(const LibSolution *s) { return s->map.n_tensor_maps <= 2; }
+
 static inline void put_align(Args *a, uint32_t align)
 {
     while (a->n % align) a->at[a->n++] = 0;

@@ -41,12 +41,15 @@ static double uniform(uint64_t *state)
     return (double)(*state >> 11) / 9007199254740992.0;
 }
 
+/* A multiple of 8, so that lines of 16-bit elements begin at multiples of 16 bytes. */
+static double aligned(double x) { return 8 * round(x / 8); }
+
 static ModelSize made_size(uint64_t *state)
 {
     double m = exp2(4 + 9 * uniform(state)), n = exp2(4 + 9 * uniform(state)),
            k = exp2(5 + 8 * uniform(state));
-    return (ModelSize){round(m),        round(n),        round(k), 1, MODEL_ALIGN_MAX,
-                       MODEL_ALIGN_MAX, MODEL_ALIGN_MAX, false,    0, 0};
+    return (ModelSize){aligned(m),      aligned(n),      aligned(k), 1, MODEL_ALIGN_MAX,
+                       MODEL_ALIGN_MAX, MODEL_ALIGN_MAX, false,      0, 0};
 }
 
 /* A device that differs from its data sheet, whose times scatter by 3%. */

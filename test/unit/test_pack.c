@@ -268,6 +268,18 @@ static LibSolution window_solution(int32_t pack, int32_t pack_batch)
     return s;
 }
 
+static LaunchInputs window_inputs(uintptr_t a, uintptr_t b, const TensorMapEncoder *maps)
+{
+    static const unsigned char one[16] = {0, 0, 0x80, 0x3f};
+    return (LaunchInputs){.a = (void *)a,
+                          .b = (void *)b,
+                          .d = (void *)0x40000,
+                          .workspace = (void *)0x50000,
+                          .alpha = one,
+                          .beta = one,
+                          .maps = maps};
+}
+
 /* 7x7, stride 2, 3 channels: seven rows of a pixel, and lines of 7 pixels of 24 elements. */
 static void lines_of_pixels(void **state)
 {
@@ -276,18 +288,11 @@ static void lines_of_pixels(void **state)
     Contraction p;
     Encoder e = {.n = 0};
     const TensorMapEncoder maps = {encode, &e};
-    static const unsigned char one[16] = {0, 0, 0x80, 0x3f};
     LaunchList list;
     const LibSolution s = window_solution(PACK_A | PACK_B, 1);
     conv_of(3, 7, 2, 1, 20, &x, &p);
     assert_true(tensor_maps_fit(&s, &p));
-    const LaunchInputs in = {.a = (void *)0x10002,
-                             .b = (void *)0x20006,
-                             .d = (void *)0x40000,
-                             .workspace = (void *)0x50000,
-                             .alpha = one,
-                             .beta = one,
-                             .maps = &maps};
+    const LaunchInputs in = window_inputs(0x10002, 0x20006, &maps);
     assert_ok(launch_build(&p, &s, &in, &(LaunchHardware){.n_cu = 132}, &list));
     assert_int_equal(list.n, 2);
     assert_string_equal(list.call[0].symbol, "PackWindow_2");
@@ -314,19 +319,12 @@ static void blocks_of_groups(void **state)
     Contraction p;
     Encoder e = {.n = 0};
     const TensorMapEncoder maps = {encode, &e};
-    static const unsigned char one[16] = {0, 0, 0x80, 0x3f};
     LaunchList list;
     const LibSolution s = window_solution(PACK_B, 0), plain = window_solution(0, 0);
     conv_of(128, 3, 1, 32, 10, &x, &p);
     assert_false(tensor_maps_fit(&plain, &p)); /* a chunk of channels would have those of other groups */
     assert_true(tensor_maps_fit(&s, &p));
-    const LaunchInputs in = {.a = (void *)0x10000,
-                             .b = (void *)0x20006,
-                             .d = (void *)0x40000,
-                             .workspace = (void *)0x50000,
-                             .alpha = one,
-                             .beta = one,
-                             .maps = &maps};
+    const LaunchInputs in = window_inputs(0x10000, 0x20006, &maps);
     assert_ok(launch_build(&p, &s, &in, &(LaunchHardware){.n_cu = 132}, &list));
     assert_int_equal(list.n, 2);
     assert_int_equal(list.call[0].num_work_groups[0], 128 * 9 * 64 / 256);
@@ -348,16 +346,10 @@ static void no_taps(void **state)
     Contraction p;
     Encoder e = {.n = 0};
     const TensorMapEncoder maps = {encode, &e};
-    static const unsigned char one[16] = {0, 0, 0x80, 0x3f};
     LaunchList with, without;
     LibSolution s = window_solution(0, 1);
     conv_of(64, 1, 1, 1, 10, &x, &p);
-    const LaunchInputs in = {.a = (void *)0x10000,
-                             .b = (void *)0x20000,
-                             .d = (void *)0x40000,
-                             .alpha = one,
-                             .beta = one,
-                             .maps = &maps};
+    const LaunchInputs in = window_inputs(0x10000, 0x20000, &maps);
     assert_ok(launch_build(&p, &s, &in, &(LaunchHardware){.n_cu = 132}, &with));
     e.n = 0, p.alpha = SCALAR_ZERO, p.k = 0;
     assert_ok(launch_build(&p, &s, &in, &(LaunchHardware){.n_cu = 132}, &without));

@@ -48,8 +48,8 @@ typedef struct {
      * same number of equal parts, and only where that saves time. stream_part is the cost of each part,
      * stream_fix that of cutting at all, both in elements of K that a group multiplies in that time. */
     int32_t stream_part, stream_fix;
-    bool stream_even;        /* of stream_k 2, 3: the grid has a group for each of as many equal parts of
-                              * every tile as its width is that of the tiles */
+    bool stream_even;        /* of stream_k 2, 3: every tile is cut into the same number of equal parts, and
+                              * the grid has a group for each part: its width is tiles along M times parts */
     int32_t stream_dies;     /* StreamKXCCMapping: the number of dies; the groups of a die have neighbouring
                               * shares. 0: shares are in the order of groups */
     int32_t mapping;         /* WorkGroupMapping: > 1 bands along N, < -1 along M, else none */

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "measure/model.h"
+#include "problem/section.h"
 
 /* Whether a kernel is the table's, and can run. seconds: of the size; NULL: it was not measured. */
 typedef struct {
@@ -46,9 +47,11 @@ Err model_table_make(Arena *a, ModelTable *t)
     return ERR_OK;
 }
 
-int model_table_section(const ModelSize *z)
+/* The size's section of the table. */
+static int own_section(const ModelTable *t, const ModelSize *z)
 {
-    return (z->align_a >= 16) | (z->align_b >= 16) << 1 | (z->align_d >= 16) << 2 | (z->batch > 1) << 3;
+    const int64_t size[] = {(int64_t)z->m, (int64_t)z->n, (int64_t)z->k};
+    return section_of(t->pt, size, (int64_t)z->batch);
 }
 
 typedef struct {
@@ -75,7 +78,7 @@ static const double APART = 1e6;
 size_t model_table_nearest(const ModelTable *t, ModelWay way, const ModelSize *z, const double *seconds)
 {
     Ask q = {t, seconds, z};
-    From from = {t, way, z, {0}, model_table_section(z)};
+    From from = {t, way, z, {0}, t->sections ? own_section(t, z) : 0};
     size_t best = SIZE_MAX;
     double least = (double)INFINITY;
     if (way == MODEL_WAY_RATIO) logs_of(z, from.log);
@@ -84,8 +87,8 @@ size_t model_table_nearest(const ModelTable *t, ModelWay way, const ModelSize *z
         const size_t k = more ? t->more[i - t->m->n_sizes].kernel : t->row[i];
         const ModelSize *at = more ? &t->more[i - t->m->n_sizes].size : &t->m->size[i];
         if (k == SIZE_MAX) continue;
-        const double d =
-            distance_to(&from, i) + (t->sections && model_table_section(at) != from.section ? APART : 0);
+        const bool apart = t->sections && own_section(t, at) != from.section;
+        const double d = distance_to(&from, i) + (apart ? APART : 0);
         if (d < least && can_run(&q, k)) best = k, least = d;
     }
     return best;
@@ -185,5 +188,7 @@ Err model_table_predict(Arena *a, ModelTable *t, int steps, const ModelSelector 
     t->sections = true;
     if (!t->more) TRY_ALLOC(t->more = ARENA_ARRAY(a, MODEL_ROWS_MAX, ModelRow));
     TRY(rows_predict(a, t, steps, s, 1));
-    return batch > 1 ? rows_predict(a, t, 1, s, batch) : ERR_OK;
+    if (batch > 1) TRY(rows_predict(a, t, 1, s, batch));
+    t->sections = t->n_more > 0; /* createlib writes sections of tables with predicted rows alone */
+    return ERR_OK;
 }

@@ -25,18 +25,13 @@ typedef struct {
     const ModelMatrix *m;
     const bool *out;    /* sizes that the table does not have; NULL: it has all */
     const bool *usable; /* kernels; NULL: all */
-    bool sections;      /* rows of a size's own section (model_table_section) are nearer than all others */
+    bool sections;      /* rows of a size's own section (problem/section.h) are nearer than all others */
     ModelRuns runs;
     double (*log)[3]; /* of m's sizes: M, N, K */
     size_t *row;      /* of m's sizes: the kernel; SIZE_MAX: it has no row */
     ModelRow *more;   /* predicted rows */
     size_t n_more;
 } ModelTable;
-
-/* The section of a table that a size belongs to: whether A, B and D begin lines at multiples of 16 bytes, and
- * whether there is more than one batch. Kernels that are good on sizes of one section are bad on others, or
- * cannot run there. */
-int model_table_section(const ModelSize *z);
 
 /* Allocates row and fills it with the fastest usable kernels; no predicted rows. */
 Err model_table_make(Arena *a, ModelTable *t);

@@ -4,9 +4,9 @@
 
 #include "space/solution.h"
 
-/* In elements of K, in whose time that is: for each part of a tile that is cut (with blocks: for each round
- * of work-groups), and once. blocks: as in StreamKernel (problem/stream_cut.h). All 0: kernels that cut tiles
- * as Tensile defines it. */
+/* Costs, in units of the time that a work-group takes for an element of K. part: of each part of a tile that
+ * is cut (with blocks: of each round of work-groups); fix: of cutting at all. blocks: as in StreamKernel
+ * (problem/stream_cut.h). All 0: kernels that cut tiles as Tensile defines it. */
 typedef struct {
     int32_t part, fix, blocks;
 } StreamCost;

@@ -532,8 +532,9 @@ void gpu_load_ops(const GpuPlan *p, Stmts *s, const char *o);
 /* C is read, and alpha applied, by this kernel (else by a helper kernel). */
 bool gpu_reads_c(const GpuPlan *p);
 bool gpu_scales(const GpuPlan *p);
-/* D is added to, in atomic operations; stored element by element by wgmma kernels that do not share K. */
+/* D is added to, in atomic operations. */
 bool gpu_adds(const GpuPlan *p);
+/* D is stored element by element: wgmma kernels without the copy engine's stores and without ClusterK. */
 bool gpu_stores_elements(const GpuPlan *p);
 /* The sums of a tile's parts in a workspace (GpuPlan.partial_sums): @join; whether this work-group is to
  * store the tile's results. */

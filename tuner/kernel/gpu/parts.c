@@ -219,7 +219,7 @@ static void join(const Parts *k)
     stmt_define(s, "bool", "holds", op(k, VALUE_LT, reg(k, "tid"), number(k, k->threads)));
     stmt_barrier(s);
     if_first_thread(k);
-    const Value *one = value_literal(s, "1u << 16");
+    const Value *one = number(k, 1 << UPPER); /* an arrival, in the upper half */
     stmt_set(s, shared, op(k, VALUE_SHR, value_call(s, "@count_in", reg(k, "flags"), one), number(k, UPPER)));
     stmt_end(s);
     stmt_barrier(s);

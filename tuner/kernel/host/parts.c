@@ -99,7 +99,8 @@ static void group_into_slot(HostText *t)
     Stmts *s = &t->s;
     const bool fused = fused_any(&t->p->fused);
     const Value *all = value_reg(s, "all");
-    stmt_var(s, fused ? "@Fused" : "@Args", "all", value_reg(s, fused ? "*(const @Fused *)g" : "*g"));
+    const Value *g = value_reg(s, "g"), *from = fused ? value_cast(s, "const @Fused *", g) : g;
+    stmt_var(s, fused ? "@Fused" : "@Args", "all", value_at_i(s, from, 0));
     if (fused) stmt_set(s, value_field(s, all, "is_part"), value_int(s, 1));
     const Value *args = fused ? value_field(s, all, "args") : all;
     stmt_var(s, "@Args *", "own", value_op(s, VALUE_ADDRESS, args, NULL));
