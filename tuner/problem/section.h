@@ -1,7 +1,7 @@
 /* Sections of a table of sizes: sizes whose operands begin lines at multiples of 16 bytes, and others; one
- * batch, and several. A key of Tensile's tables has neither, and a kernel that is good on sizes of one section
- * is bad on those of another, or cannot run there. Sections are of GEMMs alone (problem_is_gemm), and follow
- * from sizes and not from strides, as Tensile's readers evaluate the predicates of a section by sizes.
+ * batch, and several. A key of Tensile's tables has neither, and a kernel that is good on sizes of one
+ * section is bad on those of another, or cannot run there. Sections are of GEMMs alone (problem_is_gemm), and
+ * follow from sizes and not from strides, as Tensile's readers evaluate the predicates of a section by sizes.
  */
 #ifndef PROBLEM_SECTION_H
 #define PROBLEM_SECTION_H
