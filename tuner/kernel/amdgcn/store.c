@@ -390,7 +390,6 @@ static const Value *leading_dimension(const Stores *k, int tensor)
 static void finish(const GpuPlan *p, Stmts *s)
 {
     const Stores stores = stores_of(p, s), *k = &stores;
-    if (amdgcn_sums_in_agprs(p)) stmt_file(s, "amdgcn/acc_pin_batch.hip");
     stmt_file(s, "amdgcn/opaque.hip");
     shared_values(k);
     for (int tensor = gpu_reads_c(p) ? 2 : 3; tensor < 4; tensor++) buffer(k, tensor);
