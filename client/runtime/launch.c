@@ -393,8 +393,8 @@ void put_fused(const Helper *h, Args *a)
 static void put_sizes(const Main *m, bool with_k)
 {
     if (m->p->dims) {
-        const int64_t k = m->s->map.n_tensor_maps && is_window(m->p) ? 1 : m->p->k;
-        put_dim_sizes(m->args, m->p->dims, m->p->dims->indices.n - !with_k, k);
+        const bool by_windows = m->s->map.n_tensor_maps && is_window(m->p);
+        put_dim_sizes(m->args, m->p->dims, m->p->dims->indices.n - !with_k, m->p->k == 0 && !by_windows);
         return;
     }
     put_size(m->args, m->p->m);

@@ -217,7 +217,7 @@ static void copy_outputs(const LibSolution *s, const IndexSizes *x, WindowCopy *
     const Window *w = &out->window;
     WindowShape shape[WINDOW_SPATIAL];
     Outputs o[WINDOW_SPATIAL];
-    if (!window_is_placed(w, true) || !stores_elements(s) || s->map.cluster[2] > 1) return;
+    if (!window_is_placed(w, true) || !stores_elements(s)) return;
     if (window_shape(x, w, shape)) {
         err_clear();
         return;

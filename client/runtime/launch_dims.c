@@ -27,9 +27,9 @@ void put_dim_beta_strides(Args *a, const IndexSizes *x, int t, bool workspace, i
     }
 }
 
-void put_dim_sizes(Args *a, const IndexSizes *x, int n, int64_t k)
+void put_dim_sizes(Args *a, const IndexSizes *x, int n, bool empty)
 {
-    for (int i = 0; i < n; i++) put_size(a, i == x->indices.n - 1 && k == 0 ? 0 : x->size[i]);
+    for (int i = 0; i < n; i++) put_size(a, empty && i == x->indices.n - 1 ? 0 : x->size[i]);
 }
 
 uint64_t dim_elements(const IndexSizes *x, int t, bool with_batch)

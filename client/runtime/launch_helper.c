@@ -16,7 +16,7 @@ static void put_offsets_dc(const Helper *h, Args *a)
 static void put_sizes(const Helper *h, Args *a)
 {
     if (h->p->dims) {
-        put_dim_sizes(a, h->p->dims, h->p->dims->indices.of_d, 1);
+        put_dim_sizes(a, h->p->dims, h->p->dims->indices.of_d, false);
         return;
     }
     put_size(a, h->p->m);

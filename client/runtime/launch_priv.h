@@ -20,7 +20,11 @@ typedef struct {
 static inline uint64_t ceil_div(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
 
 /* Whether the copy engine has maps of A and B alone, so that threads store D and load C. */
-static inline bool stores_elements(const LibSolution *s) { return s->map.n_tensor_maps <= 2; }
+static inline bool threads_store(const LibSolution *s) { return s->map.n_tensor_maps <= 2; }
+static inline bool stores_elements(const LibSolution *s)
+{
+    return window_stores_elements(!threads_store(s), s->map.cluster[2]);
+}
 
 static inline void put_align(Args *a, uint32_t align)
 {
@@ -96,7 +100,7 @@ void put_workspace_strides(Args *a, const IndexSizes *x, int first);
 /* The same with stride 0 for dimensions of one element, as beta-only kernels take them; t: C or D. */
 void put_dim_beta_strides(Args *a, const IndexSizes *x, int t, bool workspace, int first);
 /* The first n sizes. k: elements that are added up; 0: the last size is passed as 0. */
-void put_dim_sizes(Args *a, const IndexSizes *x, int n, int64_t k);
+void put_dim_sizes(Args *a, const IndexSizes *x, int n, bool empty);
 /* The numbers by which kernels divide to take packed indices apart, and the zero pads. */
 void put_dim_numbers(Args *a, const IndexSizes *x, const SizeMapping *map);
 /* 1 + sum of stride * (size - 1) over the tensor's dimensions, batch dimensions only with_batch. */

@@ -33,7 +33,7 @@ static int64_t groups_of(const IndexSizes *x, const Window *w)
 /* Does the kernel take from the launch where its results belong? */
 static bool is_placed(const LibSolution *s, const Window *w)
 {
-    return window_is_placed(w, stores_elements(s) && s->map.cluster[2] <= 1);
+    return window_is_placed(w, stores_elements(s));
 }
 
 /* Several indices as one dimension of a tensor: size elements, stride apart. */
@@ -104,7 +104,7 @@ static bool results_fit(const LibSolution *s, const IndexSizes *x, const Window 
     results_of(x, w, t, &r);
     if (r.columns.size > INT32_MAX || r.batch.size > INT32_MAX) return false;
     if (w->per_tap && !r.is_matrix && !is_placed(s, w)) return false;
-    if (stores_elements(s)) return true;
+    if (threads_store(s)) return true;
     if (r.rows * type_bytes(type) % RUN) return false;
     if (!r.is_matrix) return pixels_fit(x, w, t, type);
     return (r.columns.size == 1 || r.columns.stride >= r.rows) &&

@@ -31,9 +31,16 @@ typedef struct {
     bool mirrored[WINDOW_SPATIAL]; /* of the other operand */
 } Window;
 
+/* Does a kernel store D element by element? Those whose results the copy engine stores do not, nor those with
+ * ClusterK (members: work-groups that share the K of a tile), which store vectors. */
+static inline bool window_stores_elements(bool by_engine, int64_t members)
+{
+    return !by_engine && members <= 1;
+}
+
 /* Kernels of backward data take from the launch where D's pixels lie: those of a stride's phase lie apart
- * (WindowPlace). So do kernels with a product per tap that store element by element (by_element; ClusterK
- * stores vectors): rows of D may be those of several taps or groups. All others have D without gaps. */
+ * (WindowPlace). So do kernels with a product per tap that store element by element: rows of D may be those
+ * of several taps or groups. All others have D without gaps. */
 static inline bool window_is_placed(const Window *w, bool by_element)
 {
     return w->per_tap ? by_element : w->mirrored[0] || w->mirrored[1];

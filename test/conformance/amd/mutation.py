@@ -62,7 +62,8 @@ FAMILIES = {
 # What make check looks for: changes by name, in the family's text exactly or by a pattern that must be there.
 NAMED = [
     ('valu', 'beta is negated', r'\bo\.beta = ', 'o.beta = -'),
-    ('valu', 'alpha is ignored', r'g_scaled\(s\.ops, (g_acc_get\(acc, i(?: \+ q)?\))\)', r'\1'),
+    ('valu', 'alpha is ignored', r'(?:g_mul\(o\.alpha|g_scaled\(o), (g_acc_get\(acc, b \+ e(?: \+ q)?\))\)',
+     r'\1'),
     ('valu', 'alpha and beta change places', r'o\.alpha = g_from_s\(alpha\);([\s\S]*?)o\.beta = g_from_s\(beta\);',
      r'o.alpha = g_from_s(beta);\1o.beta = g_from_s(alpha);'),
     ('pointers', 'one column too many', r't\.n0 \+ r < t\.n \? t\.n0 \+ r : ~0u', 't.n0 + r <= t.n ? t.n0 + r : ~0u'),

@@ -90,14 +90,25 @@ void amdgcn_instruction(const MatrixInst *in, Stmts *s);
 /* ---- matrix_sums.c ---- */
 
 typedef struct {
+    AmdgcnFragments loads;
+    bool k_major; /* runs of `run` elements of K for each tile; else of `vec` tiles for each element of K */
+    bool conjugate;
+    int vec, run, align_bytes;
+} AmdgcnSumsOperand;
+typedef struct {
     int parts;        /* 2 for complex numbers, else 1 */
     int tiles[2];     /* of a wave, along M and N */
     int kpl;          /* elements of K of a lane in an instruction */
     int instructions; /* of a step, along K */
     int n_acc;        /* accumulators of an instruction */
     bool fences;      /* scheduling fences between the instructions along K */
+    bool pins;        /* with @acc_pin and @acc_pin_batch */
+    AmdgcnSumsOperand of[2];
 } AmdgcnSums;
-/* Prints @frag_mac, @acc_zero, @acc_get and @acc_set, behind @operand, @inst and @place. */
+/* Prints the types @RunA, @FragA, the same of B, @Frag, @Place, @Acc, behind @Op and @AccV. */
+void amdgcn_matrix_types(const AmdgcnSums *x, Stmts *s);
+/* Prints @frag_mac, @acc_zero, @acc_get, @acc_set and, with pins, @acc_pin, @acc_pin_batch, behind @inst and
+ * @place. */
 void amdgcn_matrix_sums(const AmdgcnSums *x, Stmts *s);
 
 /* ---- layout.c: pads of local memory ---- */

@@ -33,8 +33,7 @@ static void take_operand(const GpuPlan *p, int i, Stmts *s)
     j = expr_add(pool, expr_mul_i(pool, j, f.runs), r);
     const Value *current = value_at_i(s, value_named(s, "c.%c.data", x->name), 0);
     const Value *words = words_of(p, x, s, value_at(s, current, j));
-    stmt_set(s, run_of(x, s, v, r),
-             value_call(s, i ? "@run_of<@FragB::Run>" : "@run_of<@FragA::Run>", words));
+    stmt_set(s, run_of(x, s, v, r), value_call(s, i ? "@run_of<@RunB>" : "@run_of<@RunA>", words));
     stmt_end(s);
     stmt_end(s);
 }

@@ -233,7 +233,9 @@ static Err fragments_shape(GpuPlan *p, const Matrix *m, int i)
     if (!x->in_registers) return ERR_OK;
     if (x->k_major == x->tlu)
         FAIL(ERR_INPUT, "fragments of %c without local memory lie as in memory, not along %s", "AB"[i],
-             x->k_major ? "K" : i ? "N" : "M");
+             x -> k_major ? "K"
+                  : i     ? "N"
+                          : "M");
     x->width = x->k_major ? m->raw / m->bytes : m->vec[i];
     return ERR_OK;
 }
@@ -376,28 +378,6 @@ static void instruction_types(const MatrixInst *in, Stmts *s)
     stmt_typedef(s, acc_type(in), "@AccV", in->n_acc > 1 ? vector : NULL);
 }
 
-/* Prints the constants of text/matrix.hip, and the types of operands and accumulators. */
-static void types(const Matrix *m, Stmts *s)
-{
-    const GpuPlan *p = m->p;
-    const AmdgcnConstant c[] = {{"int", "@MI_PARTS", p->in.parts},
-                                {"int", "@MI_TILES_A", m->tiles[0]},
-                                {"int", "@MI_TILES_B", m->tiles[1]}};
-    stmt_file(s, "amdgcn/matrix_types.hip");
-    amdgcn_constants(s, c, sizeof c / sizeof c[0]);
-    instruction_types(m->in, s);
-    stmt_file(s, "amdgcn/matrix.hip");
-    for (int i = 0; i < 2; i++) {
-        const GpuOperand *x = &p->op[i];
-        const bool packs = !x->k_major && m->bytes < 4;
-        if (packs && (i == 0 || p->op[0].k_major)) stmt_file(s, "amdgcn/matrix_across.hip");
-        const char *of = stmts_name(s, "@Fragments%s<%d, %d, %d, %d, %d, %d, %d>", packs ? "Across" : "Of",
-                                    x->k_major, x->conj, m->tiles[i], m->vec[i], m->vk, m->raw / m->bytes,
-                                    x->k_major ? m->raw : m->vec[i] * m->bytes);
-        stmt_typedef(s, of, i ? "@FragB" : "@FragA", NULL);
-    }
-}
-
 /* The number by which is_f8f6f4 instructions know a format. */
 static int format_number(DataType type) { return type == TYPE_B8 ? 1 : 0; }
 
@@ -438,7 +418,7 @@ static void load_operand(const Matrix *m, int i, const Expr *k, Stmts *s)
     AmdgcnPointers pointers = {
         .s = s, .name = i ? "b" : "a", .from = i ? "lds_b" : "lds_a", .is_const = true, .steps_apart = true};
     const Expr *free = first_free(pool, m, i);
-    const char *type = i ? "@FragB::Run" : "@FragA::Run";
+    const char *type = i ? "@RunB" : "@RunA";
     const int vectors = x->k_major ? m->tiles[i] : m->tiles[i] / m->vec[i];
     const int runs = x->k_major ? m->vk * m->bytes / m->raw : m->vk;
     const int run = x->k_major ? m->raw / m->bytes : 1, tiles = x->k_major ? 1 : m->vec[i];
@@ -507,21 +487,26 @@ static void place_in_tile(const Matrix *m, int i, Stmts *s)
 static void make(const GpuPlan *p, Stmts *s)
 {
     Matrix m = matrix_of(p);
-    types(&m, s);
+    AmdgcnSums sums = {.parts = p->in.parts,
+                       .tiles = {m.tiles[0], m.tiles[1]},
+                       .kpl = m.kpl,
+                       .instructions = m.vk / m.kpl,
+                       .n_acc = m.in->n_acc,
+                       .fences = needs_step_fences(&m),
+                       .pins = amdgcn_sums_in_agprs(p)};
+    for (int i = 0; i < 2; i++)
+        sums.of[i] = (AmdgcnSumsOperand){.loads = amdgcn_fragments(p, i),
+                                         .k_major = p->op[i].k_major,
+                                         .conjugate = p->op[i].conj,
+                                         .vec = m.vec[i],
+                                         .run = m.raw / m.bytes,
+                                         .align_bytes = p->op[i].k_major ? m.raw : m.vec[i] * m.bytes};
+    stmt_file(s, "amdgcn/matrix_types.hip");
+    instruction_types(m.in, s);
+    amdgcn_matrix_types(&sums, s);
     instruction(m.in, m.swap, s);
     place(&m, s);
-    stmt_struct(s, "@Frag", 0);
-    stmt_var(s, "@FragA", "a", NULL);
-    stmt_var(s, "@FragB", "b", NULL);
-    stmt_end(s);
-    const AmdgcnSums sums = {.parts = p->in.parts,
-                             .tiles = {m.tiles[0], m.tiles[1]},
-                             .kpl = m.kpl,
-                             .instructions = m.vk / m.kpl,
-                             .n_acc = m.in->n_acc,
-                             .fences = needs_step_fences(&m)};
     amdgcn_matrix_sums(&sums, s);
-    if (amdgcn_sums_in_agprs(p)) stmt_file(s, "amdgcn/acc_pin.hip");
     load(&m, s);
     for (int i = 0; i < 2; i++) place_in_tile(&m, i, s);
 }

@@ -397,13 +397,13 @@ static void tail_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
     stmt_end(s);
 }
 
-static void tail(const GpuPlan *p, Stmts *s)
+void copy_tail(const GpuPlan *p, Stmts *s, void (*operand)(const GpuPlan *p, Stmts *s, const GpuOperand *x))
 {
     stmt_function(s, (Function){.name = "@copy_tail",
                                 STMT_PARAMS({"const @Tile &", "t"}, {"unsigned", "tid"}, {"char *", "stage"},
                                             {"unsigned", "k0"})});
     for (int i = 0; i < 2; i++)
-        if (!p->op[i].in_registers) tail_operand(p, s, &p->op[i]);
+        if (!p->op[i].in_registers) operand(p, s, &p->op[i]);
     stmt_end(s);
     stmt_gap(s);
 }
@@ -412,7 +412,7 @@ void gpu_copy_tail(const GpuPlan *p, Buf *out)
 {
     Stmts s;
     stmts_init(&s, GPU_STMTS_BYTES);
-    tail(p, &s);
+    copy_tail(p, &s, tail_operand);
     gpu_put(p, &s, out);
 }
 
@@ -426,7 +426,7 @@ static void register_emit(const GpuPlan *p, Buf *out)
     load(p, &s);
     copy_store(p, &s);
     slow(p, &s);
-    tail(p, &s);
+    copy_tail(p, &s, tail_operand);
     gpu_put(p, &s, out);
 }
 

@@ -25,4 +25,8 @@ Access copy_local_at(Stmts *s, const GpuOperand *x, const char *type, int bytes,
 /* Prints @copy_store, @copy_wait and @copy_shift. */
 void copy_store(const GpuPlan *p, Stmts *s);
 
+/* Prints @copy_tail, which copies the rest of K behind whole chunks: operands that have local memory, by
+ * `operand`. */
+void copy_tail(const GpuPlan *p, Stmts *s, void (*operand)(const GpuPlan *p, Stmts *s, const GpuOperand *x));
+
 #endif

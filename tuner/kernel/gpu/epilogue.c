@@ -7,6 +7,7 @@
 
 #include "kernel/gpu/gpu.h"
 #include "kernel/lower/activation.h"
+#include "problem/window.h"
 
 /* ---- from numbers to ops and back ---- */
 
@@ -58,7 +59,10 @@ static const Op *find(const GpuPlan *p, OpKind kind)
 
 bool gpu_adds(const GpuPlan *p) { return find(p, OP_ATOMIC_ADD_TILE); }
 
-bool gpu_stores_elements(const GpuPlan *p) { return !p->groups.engine_store && p->walk.members <= 1; }
+bool gpu_stores_elements(const GpuPlan *p)
+{
+    return window_stores_elements(p->groups.engine_store, p->walk.members);
+}
 
 bool gpu_scales(const GpuPlan *p)
 {

@@ -446,16 +446,6 @@ static void tail_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
     stmt_end(s);
 }
 
-static void tail(const GpuPlan *p, Stmts *s)
-{
-    stmt_function(s, (Function){.name = "@copy_tail",
-                                STMT_PARAMS({"const @Tile &", "t"}, {"unsigned", "tid"}, {"char *", "stage"},
-                                            {"unsigned", "k0"})});
-    for (int i = 0; i < 2; i++) tail_operand(p, s, &p->op[i]);
-    stmt_end(s);
-    stmt_gap(s);
-}
-
 static void gather_emit(const GpuPlan *p, Buf *out)
 {
     Stmts s;
@@ -467,7 +457,7 @@ static void gather_emit(const GpuPlan *p, Buf *out)
     load(p, &s);
     copy_store(p, &s);
     slow(p, &s);
-    tail(p, &s);
+    copy_tail(p, &s, tail_operand);
     gpu_put(p, &s, out);
 }
 

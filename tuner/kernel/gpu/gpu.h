@@ -543,8 +543,6 @@ const Value *gpu_joined(const GpuPlan *p, Stmts *s, const Value *lds);
 /* Accumulators that a thread stores when the parts of a local split have been added up: its part's share of
  * them, or all in part 0 when they cannot be shared out in whole vectors. */
 int gpu_share(const GpuPlan *p);
-/* Opens @finish. Returns the number of the first accumulator that a thread stores. */
-const Expr *gpu_finish_open(const GpuPlan *p, Stmts *s);
 Err gpu_kernel(const GpuPlan *p, const Program *program, Str symbol, Buf *out);
 /* Parts of the kernel: all up to its opening brace; the base of one tensor ('a' to 'd') in this batch. */
 void gpu_signature(const GpuPlan *p, Str symbol, Buf *out);

@@ -55,7 +55,7 @@ static const Value *element(const Parts *k, const char *array, const Expr *i)
 
 /* Prints a function that writes a batch of a thread's accumulators to the slot that begins at sums. Batches
  * are instances of a template, and not a loop: of a long one, LLVM would index the accumulators in scratch
- * memory (buffer_store.hip). */
+ * memory (amdgcn/store.c). */
 static void leave_batch(const Parts *k, const char *name, int size)
 {
     Stmts *s = k->s;

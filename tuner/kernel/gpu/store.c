@@ -3,7 +3,7 @@
  * dialect may have another way (GpuDialect.finish). */
 #include "kernel/contract.h"
 #include "kernel/gpu/gather.h"
-#include "kernel/gpu/gpu.h"
+#include "kernel/gpu/store.h"
 
 /* The tensors C and D, and what the epilogue's ops take. */
 static void out_struct(const GpuPlan *p, Stmts *s)
@@ -73,7 +73,7 @@ static const Value *element_of(const GpuPlan *p, Stmts *s, char tensor)
     return value_op(s, VALUE_ADD, base, value_expr(s, element_at(p, s, tensor)));
 }
 
-static const Value *beta_is_used(Stmts *s)
+const Value *gpu_uses_c(Stmts *s)
 {
     return value_op(s, VALUE_NOT, value_call(s, "@is_zero", value_reg(s, "o.beta")), NULL);
 }
@@ -99,7 +99,7 @@ static void element_ops(const GpuPlan *p, Stmts *s, const Value *to)
     for (const Op *o = p->epilogue; o; o = o->next) {
         if (o->kind == OP_ADD_TILE && o->scalar) {
             Access c = access_element(SPACE_GLOBAL, "@TD", bytes, value_reg(s, "o.c"), element_at(p, s, 'c'));
-            stmt_if(s, beta_is_used(s));
+            stmt_if(s, gpu_uses_c(s));
             at.c = value_load(s, c);
             stmt_set(s, x, gpu_element_op(p, s, o, &at, x));
             stmt_end(s);
@@ -130,22 +130,19 @@ static void element(const GpuPlan *p, Stmts *s)
     stmt_gap(s);
 }
 
-/* Elements i, i + 1 .. of the accumulators to the vector v. with_c: old has those of C. */
-static void fill_vector(const GpuPlan *p, Stmts *s, bool with_c)
+void gpu_fill_vector(const GpuPlan *p, Stmts *s, int width, const Expr *i, const Value *old)
 {
     ExprPool *pool = &s->pool;
-    const Expr *q = stmt_unrolled(s, "q", GPU_Q, p->store_width);
-    const Value *v = value_reg(s, "v"), *old = value_reg(s, "old");
+    const Expr *q = stmt_unrolled(s, "q", GPU_Q, width);
+    const Value *v = value_reg(s, "v"), *was = NULL;
     const Expr *at[] = {expr_mul_i(pool, q, p->out.parts),
                         expr_add_i(pool, expr_mul_i(pool, q, p->out.parts), 1)};
-    const Value *was = NULL;
-    if (with_c) {
+    if (old) {
         was = value_at(s, old, q);
         if (p->out.parts == 2) was = value_list(s, value_at(s, old, at[0]), value_at(s, old, at[1]));
         was = stmt_define(s, "@TD", "was", was);
     }
-    const Expr *number = expr_add(pool, gpu_size(s, "i"), q);
-    const Value *x = value_call(s, "@acc_get", value_reg(s, "acc"), value_expr(s, number));
+    const Value *x = value_call(s, "@acc_get", value_reg(s, "acc"), value_expr(s, expr_add(pool, i, q)));
     const GpuPoint point = {value_at(s, value_reg(s, "rows"), q), value_reg(s, "of_col"), was};
     for (const Op *o = p->epilogue; o; o = o->next) {
         if (o->kind == OP_CONVERT_TILE) x = stmt_define(s, "@TC", "x", x);
@@ -160,11 +157,9 @@ static void fill_vector(const GpuPlan *p, Stmts *s, bool with_c)
     stmt_end(s);
 }
 
-/* Declares the elements of fused operations' vectors for a run of rows of one column. */
-static void vectors_of_run(const GpuPlan *p, Stmts *s)
+void gpu_vectors_of_run(const GpuPlan *p, Stmts *s, int width)
 {
     const Value *o = value_reg(s, "o"), *row = value_reg(s, "row");
-    const int width = p->store_width;
     element_of_side(p, s, ALONG_N);
     if (!gpu_has_vectors(p, ALONG_M)) return;
     const Value *rows = stmt_array(s, "@OfRow", "rows", DIMS(width));
@@ -181,21 +176,21 @@ static void vector(const GpuPlan *p, Stmts *s)
                                 STMT_PARAMS({"const @Out &", "o"}, {"unsigned", "row"}, {"unsigned", "col"},
                                             {"const @Acc &", "acc"}, {"int", "i"})});
     const char *pointer = stmts_name(s, "%s *", memory);
-    vectors_of_run(p, s);
+    gpu_vectors_of_run(p, s, p->store_width);
     const Value *to = stmt_define(s, pointer, "to", value_cast(s, pointer, element_of(p, s, 'd')));
     stmt_var(s, type, "v", NULL);
+    const Expr *i = gpu_size(s, "i");
     if (gpu_reads_c(p)) {
-        stmt_if(s, beta_is_used(s));
+        stmt_if(s, gpu_uses_c(s));
         const Value *from = value_cast(s, stmts_name(s, "const %s", pointer), element_of(p, s, 'c'));
         Access c = access_element(SPACE_GLOBAL, memory, bytes, from, NULL);
         c.hint = p->hint_c;
-        stmt_define(s, type, "old", value_load(s, c));
-        fill_vector(p, s, true);
+        gpu_fill_vector(p, s, p->store_width, i, stmt_define(s, type, "old", value_load(s, c)));
         stmt_else(s);
-        fill_vector(p, s, false);
+        gpu_fill_vector(p, s, p->store_width, i, NULL);
         stmt_end(s);
     } else
-        fill_vector(p, s, false);
+        gpu_fill_vector(p, s, p->store_width, i, NULL);
     Access d = access_element(SPACE_GLOBAL, memory, bytes, to, NULL);
     d.hint = p->hint_d;
     stmt_store(s, d, d.hint ? value_cast(s, memory, value_reg(s, "v")) : value_reg(s, "v"));
@@ -239,8 +234,7 @@ const Value *gpu_dims_vectors(const GpuPlan *p, Stmts *s, int width, const Value
     return all;
 }
 
-/* Whether the tile is inside D, and may be stored in vectors. */
-static const Value *whole_tile(const GpuPlan *p, Stmts *s)
+const Value *gpu_whole_tile(const GpuPlan *p, Stmts *s)
 {
     ExprPool *pool = &s->pool;
     const Expr *m = expr_add_i(pool, gpu_size(s, "t.m0"), p->mt[0]);
@@ -344,13 +338,13 @@ static void reduce(const GpuPlan *p, Stmts *s)
     stmt_gap(s);
 }
 
-const Expr *gpu_finish_open(const GpuPlan *p, Stmts *s)
+const Expr *gpu_finish_open(const GpuPlan *p, Stmts *s, const char *sums)
 {
     ExprPool *pool = &s->pool;
     const int threads = p->n_threads / p->lsu;
     stmt_function(s, (Function){.name = "@finish",
-                                STMT_PARAMS({"const @Tile &", "t"}, {"const @Out &", "o"},
-                                            {"const @Acc &", "acc"}, {"unsigned", "tid"})});
+                                STMT_PARAMS({"const @Tile &", "t"}, {"const @Out &", "o"}, {sums, "acc"},
+                                            {"unsigned", "tid"})});
     const Expr *tid = gpu_tid(pool, p);
     if (gpu_share(p) < p->n_acc) {
         const Expr *first = expr_mul_i(pool, expr_div_i(pool, tid, threads), gpu_share(p));
@@ -387,10 +381,10 @@ static void finish(const GpuPlan *p, Stmts *s)
 {
     ExprPool *pool = &s->pool;
     const int n = gpu_share(p);
-    const Expr *first = gpu_finish_open(p, s), *i;
+    const Expr *first = gpu_finish_open(p, s, "const @Acc &"), *i;
     const Value *o = value_reg(s, "o"), *acc = value_reg(s, "acc"), *t = value_reg(s, "t");
     if (stores_vectors(p)) {
-        stmt_if(s, stmt_define(s, "bool", "whole", whole_tile(p, s)));
+        stmt_if(s, stmt_define(s, "bool", "whole", gpu_whole_tile(p, s)));
         i = stmt_loop(s, (Loop){.var = "i",
                                 .start = expr_const(pool, 0),
                                 .limit = expr_const(pool, n),

@@ -68,9 +68,10 @@ void hopper_write(const GpuPlan *p, const MatrixInst *in, Stmts *s);
 void hopper_words(const GpuPlan *p, Stmts *s);
 void hopper_slice_words(Stmts *s, const Expr *i);
 void hopper_elements(const GpuPlan *p, Stmts *s);
-/* What the epilogue makes of the sum x and, if `with_c`, of C's element c. */
-const Value *hopper_combined(Stmts *s, const Value *x, const Value *c, const Value *with_c, const Value *row,
-                             const Value *col);
+/* What the epilogue makes of the sum x and, if `with_c`, of C's element c. function: "g_combined", or
+ * "g_before_relu". */
+const Value *hopper_result(Stmts *s, const char *function, const Value *x, const Value *c,
+                           const Value *with_c, const Value *row, const Value *col);
 /* Declares `reads`: whether C is read. */
 const Value *hopper_reads(const GpuPlan *p, Stmts *s);
 bool hopper_vectors_early(const GpuPlan *p);

@@ -91,8 +91,8 @@ static void write_sums(const Parts *c)
 /* The result of row m + e. old: C's element. */
 static const Value *result(const Parts *c, const Expr *e, const Value *old)
 {
-    const Value *x = hopper_combined(c->s, value_at(c->s, reg(c, "sum"), e), old, reg(c, "reads"),
-                                     value_at(c->s, reg(c, "rows"), e), reg(c, "of_col"));
+    const Value *x = hopper_result(c->s, "g_combined", value_at(c->s, reg(c, "sum"), e), old, reg(c, "reads"),
+                                   value_at(c->s, reg(c, "rows"), e), reg(c, "of_col"));
     return value_call(c->s, "g_from_c", x);
 }
 

@@ -156,8 +156,21 @@ static void acquire(const Store *c, const Expr *i, const Value *at)
 
 static const char *writer(const Store *c) { return c->reads ? "write_slice_with_c" : "write_slice"; }
 
-/* Where C is not read, the results of the next slice are computed while those of this one are on their way to
- * shared memory, for which the fence waits. */
+/* Where C is not read, the results of slice i are computed before its turn: those of the next one while those
+ * of this one are on their way to shared memory, for which the fence waits. */
+static void compute_ahead(const Store *c, const Expr *i)
+{
+    Stmts *s = c->s;
+    const bool first = expr_is(i, 0);
+    if (c->reads || i->lo >= c->slices) return;
+    if (first)
+        hopper_words(c->p, s);
+    else
+        stmt_if_expr(s, expr_op(&s->pool, EXPR_LT, i, expr_const(&s->pool, c->slices)));
+    hopper_slice_words(s, i);
+    if (!first) stmt_end(s);
+}
+
 static void write(const Store *c, const Expr *i, const Value *at)
 {
     Stmts *s = c->s;
@@ -166,12 +179,7 @@ static void write(const Store *c, const Expr *i, const Value *at)
                   reg(c, "thread"));
     else
         stmt_call(s, writer(c), reg(c, "word"), at, reg(c, "thread"));
-    if (!c->reads && c->slices > 1) {
-        const Expr *next = expr_add_i(&s->pool, i, 1);
-        stmt_if_expr(s, expr_op(&s->pool, EXPR_LT, next, expr_const(&s->pool, c->slices)));
-        hopper_slice_words(s, next);
-        stmt_end(s);
-    }
+    compute_ahead(c, expr_add_i(&s->pool, i, 1));
     stmt_do(s, value_call_0(s, "proxy_fence"));
     stmt_call(s, "group_sync", value_op(s, VALUE_ADD, value_int(s, 1), reg(c, "wg")));
 }
@@ -276,10 +284,7 @@ static Err store_slices(const Store *c)
     tile_function(s, name);
     if (fused_any(&c->p->fused) && !hopper_vectors_early(c->p))
         stmt_call(s, "vectors.load", reg(c, "ops"), reg(c, "p"), reg(c, "wg"), reg(c, "thread"));
-    if (!c->reads) {
-        hopper_words(c->p, s);
-        hopper_slice_words(s, expr_const(&s->pool, 0));
-    }
+    compute_ahead(c, expr_const(&s->pool, 0));
     const Expr *i = stmt_unrolled(s, "i", SLICE, c->slices);
     const Value *at = stmt_define(s, "u32", "at", of_buffer(c, "shared.out", i));
     acquire(c, i, at);

@@ -86,17 +86,11 @@ static const Value *acc_at(const Write *w, const Expr *j)
 
 /* ---- the epilogue ---- */
 
-static const Value *made_by(Stmts *s, const char *function, const Value *x, const Value *c,
-                            const Value *with_c, const Value *row, const Value *col)
+const Value *hopper_result(Stmts *s, const char *function, const Value *x, const Value *c,
+                           const Value *with_c, const Value *row, const Value *col)
 {
     const Value *ops = value_reg(s, "ops");
     return value_call(s, function, ops, value_call(s, "g_scaled", ops, x), c, with_c, row, col);
-}
-
-const Value *hopper_combined(Stmts *s, const Value *x, const Value *c, const Value *with_c, const Value *row,
-                             const Value *col)
-{
-    return made_by(s, "g_combined", x, c, with_c, row, col);
 }
 
 const Value *hopper_reads(const GpuPlan *p, Stmts *s)
@@ -219,9 +213,9 @@ static const Value *combined(const Write *w, const Expr *j, const Value *c)
     if (w->has_y)
         y = value_at(s, reg(w, "columns"),
                      expr_add(p, expr_mul_i(p, expr_div_i(p, j, 4), 2), expr_mod_i(p, j, 2)));
-    return made_by(s, gpu_relu_of_pairs(w->p) ? "g_before_relu" : "g_combined", acc_at(w, j),
-                   c ? c : value_cast(s, "g_TD", value_int(s, 0)), flag(w, c), w->swap ? y : x,
-                   w->swap ? x : y);
+    return hopper_result(s, gpu_relu_of_pairs(w->p) ? "g_before_relu" : "g_combined", acc_at(w, j),
+                         c ? c : value_cast(s, "g_TD", value_int(s, 0)), flag(w, c), w->swap ? y : x,
+                         w->swap ? x : y);
 }
 
 /* ---- a slice ---- */
@@ -380,7 +374,7 @@ static void store_one(const Write *w)
     const Value *from = value_call(s, "c_at", reg(w, "args"), m, n, batch);
     stmt_set(s, c, value_load(s, access_element(SPACE_GLOBAL, "g_TD", bytes, from, NULL)));
     stmt_end(s);
-    const Value *x = hopper_combined(s, reg(w, "sum"), c, reg(w, "reads"), row, col);
+    const Value *x = hopper_result(s, "g_combined", reg(w, "sum"), c, reg(w, "reads"), row, col);
     const Value *to = value_call(s, "d_at", reg(w, "args"), m, n, batch);
     stmt_store(s, access_element(SPACE_GLOBAL, "g_TD", bytes, to, NULL), value_call(s, "g_from_c", x));
     if (placed) stmt_end(s);
