@@ -150,7 +150,7 @@ static void every_family(void **state)
     static const struct {
         const char *config, *arch;
         double least;
-    } of[] = {{"configs/h200_hgemm.yaml", "sm_90a", 0.6},
+    } of[] = {{"test/data/search/h200_hgemm_list.yaml", "sm_90a", 0.6},
               {"test/data/search/h200_sgemm_list.yaml", "sm_90a", 0.5},
               {"configs/a100_dgemm.yaml", "sm_80", 0.5},
               {"configs/mi200_hgemm.yaml", "gfx90a", 0.4},
