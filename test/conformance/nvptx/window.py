@@ -177,6 +177,28 @@ def of_taps(short):
         yield dict(e, name=re.sub('[- ]', '_', what), apart=False), dict(c, what=what, form=form)
 
 
+def foreign(short):
+    """One group's elements are infinite and NaN: in blocks of groups and of outputs, in groups of their own, in lines."""
+    blocks, elements = {'PackOperands': 2, 'DepthU': 64}, {'PackBatchDims': 1, 'PackOperands': 2, 'EngineStore': False}
+    for i, (kind, name, direction, form, more) in enumerate((
+            ('HHS', 'ping-pong', 'forward', 'blocks', blocks), ('BBS', 'swapped', 'data', 'blocks', blocks), ('HSS', 'split', 'forward', 'blocks', blocks),
+            ('BBS', 'shares', 'data', 'blocks', blocks), ('HHS', 'parts of K', 'forward', 'blocks', blocks), ('HSS', 'cooperative', 'data', 'filters', elements),
+            ('BBS', 'cluster of both', 'forward', 'blocks', {**blocks, 'EngineStore': False}), ('HHS', 'cluster', 'data', 'filters', elements),
+            ('X', 'ping-pong', 'forward', 'blocks', {**blocks, 'DepthU': 32}), ('HHS', 'cluster', 'forward', 'groups', {'DepthU': 64}), ('BBS', 'ping-pong', 'forward', 'lines', {'PackBatchDims': 1, 'PackOperands': 3}),
+            ('HHS', 'split', 'weights', 'blocks of taps', {'PackOperands': 1, 'EngineStore': False}),
+            ('BBS', 'cooperative', 'weights', 'groups of taps', {'EngineStore': False}))):
+        if short and i > 1:
+            continue
+        list_ = {'blocks': BLOCKS, 'filters': FILTERS, 'groups': GROUPS, 'lines': LINES, 'blocks of taps': BLOCKS + SIDES, 'groups of taps': GROUPS + SIDES}[form]
+        s = {k: v for k, v in solutions(KINDS[kind])[name].items() if k != 'PackBatchDims'}
+        grouped = form not in ('filters', 'lines')
+        for operand in 'ab' if grouped else 'a':
+            e, c = conv.case('sm_90a', kind, {**s, **more}, direction, 'NHWC', 0, groups=grouped, foreign=operand, list_=[
+                (n, x) for n, x in list_ if direction != 'data' or form == 'filters' or max(x.stride) == 1])
+            what = f'foreign {operand} {form} {direction} {kind} {name}'
+            yield dict(e, name=re.sub('[- ]', '_', what), apart=False), dict(c, what=what, form=form)
+
+
 def symbols(answer):
     """Of its main kernels and their helpers."""
     return sorted({call['symbol'] for x in answer['launches'] for call in x['calls']})
@@ -194,7 +216,7 @@ def main():
         print('skipped: convolutions by wgmma on the CPU: no g++')
         return 0
     made = emulate.amd.Kernels(f'{args.build}/conformance/emit', None, f'{args.build}/conformance/nvptx.cache')
-    todo = [t for t in [*given(args.short), *copied(args.short), *few_rows(args.short), *of_taps(args.short), *with_ops(args.short)] if not args.kernel or args.kernel in t[1]['what']]
+    todo = [t for t in [*given(args.short), *copied(args.short), *few_rows(args.short), *of_taps(args.short), *with_ops(args.short), *foreign(args.short)] if not args.kernel or args.kernel in t[1]['what']]
     answers, wrong, n, refused = made.make([e for e, _ in todo]), [], 0, 0
     for (e, _), a in zip(todo, answers):    # parts of backward data without a filter element write zeros
         e['scalars'] = [[0, 0] if x.get('zero') else s for x, s in zip(a['launches'], e['scalars'])] if 'file' in a else e['scalars']
