@@ -1,7 +1,7 @@
 /* Sums of wgmma kernels that elements of other groups or outputs have made NaN, as statements. The copied
  * filter of windows whose groups or outputs became one has zeros that the convolution does not multiply
- * (problem/pack.h). A product of such a zero is 0, or NaN where the pixel is infinite or NaN: a sum that is no
- * NaN is right. The threads test their sums once a tile, and those who find a NaN make each such sum again
+ * (problem/pack.h). The product of such a zero is 0, or NaN where the pixel is infinite or NaN: a sum that is
+ * no NaN is right. Threads test their sums once a tile, and those that find a NaN make each such sum again
  * from memory, without the zeros, which the copy has marked. This costs an addition for each sum of a tile,
  * and is slow only where results are NaN. */
 #include "kernel/contract.h"
