@@ -121,8 +121,10 @@ def run(machine, case, answer, objects, launch, seed):
         buffer = machine.emu.Buffer(tensor[x].raw.tobytes(), end_aligned=True, name=x, writable=x == 'd')
         address[slot] = buffer.ptr
         extra.append(buffer)
+    extra.append(machine.emu.Buffer(b'\x7f' * launch['workspace'], end_aligned=True, name='workspace', writable=True))
+    address[4] = extra[-1].ptr
     for call in launch['calls']:
-        bad = machine.call(answer['arch'], objects, call, address, extra, {})
+        bad = machine.call(answer['arch'], objects, call, address, extra, answer.get('helpers', {}))
         if bad:
             return bad
     got = np.frombuffer(extra[0].read(0, tensor['d'].raw.nbytes), dtype)
