@@ -10,7 +10,8 @@
 #include "kernel/nvptx/lanes.h"
 #include "problem/pack.h"
 
-enum { TESTS = 4, WG = 0, THREAD, SUM, ROW }; /* additions that do not wait for one another; slots */
+enum { TESTS = 4 };            /* chains of additions, so that each waits for the fourth before it */
+enum { WG, THREAD, SUM, ROW }; /* slots of variables */
 
 typedef struct {
     const GpuPlan *p;
