@@ -35,6 +35,7 @@ def solutions(k):
             'images': {**BASE, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 1, 1], 'StaggerU': 4},
             'swapped': {**PACKED, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 2, 1, 1], 'SourceSwap': True},
             'half lines': {**PACKED, 'MatrixInstruction': [96, 64, k, 1, 1, 1, 1, 1, 1], 'ConsumerSchedule': 'PingPong'},
+            'lines of 160': {**PACKED, 'MatrixInstruction': [160, 64, k, 1, 1, 1, 1, 1, 2], 'ClusterM': 2},
             'elements': {**PACKED, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1], 'EngineStore': False},
             'cluster': {**PACKED, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1], 'ClusterM': 2, 'ClusterN': 1},
             'cluster along N': {**PACKED, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 1, 1], 'ClusterN': 2, 'ConsumerSchedule': 'PingPong'},
@@ -91,14 +92,16 @@ def given(short):
         for name, s in solutions(k).items():
             if short and (kind, name) not in SHORT:
                 continue
-            channels = (80, 48) if kind == 'I8II' else (64, 136) if name == 'images' else (72, 40)
+            channels = (80, 48) if kind == 'I8II' else (64, 136) if name == 'images' else (168, 24) if name == 'lines of 160' else (72, 40)
             for direction in convolve.DIRECTIONS:
-                if direction == 'weights':      # whole rows of 128 bytes along M and N
+                if direction == 'weights':      # whole rows of 128 bytes along N
                     s = {**s, 'PackBatchDims': 1, 'MatrixInstruction': [128 if i == 1 and m == 96 else m for i, m in
                                                                         enumerate(s['MatrixInstruction'])]}
                 what = f'{direction} {kind} {name}'
-                if direction != 'forward' and (kind in ('X', 'I8II') or name == 'half lines'):
-                    continue        # the instruction reads K strided in 16-bit types alone, in whole lines along M
+                if direction != 'forward' and kind in ('X', 'I8II'):
+                    continue        # the instruction reads K strided in 16-bit types alone
+                if name == 'lines of 160' and (kind, direction) != ('HHS', 'data'):
+                    continue
                 e, c = conv.case('sm_90a', kind, s, direction, 'NHWC', 0, list_=sizes(*channels) + ODD)
                 yield dict(e, name=re.sub('[- ]', '_', what), apart=False), dict(c, what=what)
     for kind, (name, s) in zip(('HHS', 'BBS', 'HSS'), list(solutions(16).items()) if not short else []):
