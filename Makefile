@@ -168,6 +168,7 @@ conformance-amd: $(B)/conformance/emit all
 	$(Q)sh test/conformance/amd/run.sh fp16_alt.py --build $(B)
 	$(Q)sh test/conformance/amd/run.sh fused.py --build $(B)
 	$(Q)sh test/conformance/amd/run.sh contraction.py --build $(B)
+	$(Q)sh test/conformance/amd/run.sh contraction_configs.py --build $(B)
 	$(Q)sh test/conformance/amd/run.sh conv.py --build $(B)
 	$(Q)sh test/conformance/amd/run.sh tile.py --build $(B) --only amd
 	$(Q)sh test/conformance/amd/run.sh --build $(B) --families $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))

@@ -124,8 +124,8 @@ static bool sums_fit(const LibSolution *s, const IndexSizes *x, const Window *w)
 }
 
 /* Channels and rows of all groups follow one another, and are counted with 31 bits. A chunk of channels that
- * goes beyond its group's last one would be multiplied by zeros, which infinite ones survive: only copies of
- * operands, for which that is said (problem/pack.h), have such chunks. Per tap channels are rows of D, which
+ * goes beyond its group's last one is multiplied by zeros, which infinite ones survive: only kernels that
+ * read copies have such chunks, and mend such sums (problem/pack.h). Per tap channels are rows of D, which
  * are not stored beyond the last one. */
 static bool groups_fit(const LibSolution *s, const IndexSizes *x, const Window *w)
 {

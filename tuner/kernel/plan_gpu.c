@@ -5,6 +5,7 @@
 
 #include "kernel/gpu/loads.h"
 #include "kernel/gpu/maps.h"
+#include "problem/window.h"
 #include "space/direct.h"
 #include "space/wgmma.h"
 
@@ -228,6 +229,16 @@ static void plan_rest(GpuPlan *p, const Solution *s)
     p->lds_reserve = s->MaxOccupancy > 0 ? 65536 / s->MaxOccupancy / 16 * 16 : 0;
 }
 
+/* May the copy of a sliding window's filter have blocks (problem/pack.h), of groups or of outputs that are
+ * stored element by element? */
+static bool has_blocks(const GpuPlan *p, const Solution *s)
+{
+    Window w;
+    if (!p->indices || !s->PackOperands || p->acc.type == TYPE_I || window_of(p->indices, &w)) return false;
+    const bool by_element = !wgmma_engine_store(s) && s->ClusterK <= 1;
+    return !w.per_tap && (w.group >= 0 || (by_element && window_is_placed(&w, true)));
+}
+
 /* Plans the warp groups and stages of wgmma kernels. */
 static Err plan_warp_groups(GpuPlan *p, const Solution *s)
 {
@@ -252,7 +263,8 @@ static Err plan_warp_groups(GpuPlan *p, const Solution *s)
                                 .slice_row = w.box[2][0],
                                 .slice_n = w.slice_n,
                                 .dependent_launch = s->DependentLaunch != 0,
-                                .self_reset = s->SelfResetCounters != 0};
+                                .self_reset = s->SelfResetCounters != 0,
+                                .mends = has_blocks(p, s)};
     for (int i = 0; i < 2; i++) {
         const bool b = (i == 1) != indices_are_exchanged(p->indices);
         p->op[i] = (GpuOperand){.type = gpu_type(b ? problem_b_type(s->pt) : problem_a_type(s->pt)),

@@ -24,7 +24,9 @@
  *         reach.
  *
  * Blocks multiply elements by zeros that the convolution does not multiply at all: the channels of other
- * groups, or the pixels that other outputs need. Where such an element is infinite or NaN, so is the result.
+ * groups, or the pixels that other outputs need. Where such an element is infinite or NaN, the sum becomes
+ * NaN; in no other case does it change. These zeros are -0 (pack_mark), which the filter's own are not in a
+ * copy: kernels make sums that are NaN again without them (kernel/nvptx/hopper_mend.c).
  */
 #ifndef PROBLEM_PACK_H
 #define PROBLEM_PACK_H
@@ -72,6 +74,13 @@ typedef struct {
 
 /* Whether the copy of an operand with elements of that size has K contiguous although the operand has not. */
 static inline bool pack_transposes(int element_bytes, bool k_major) { return !k_major && element_bytes != 2; }
+
+/* The bits of an element of a filter's copy that is none of the filter. Integers have none: their zeros are
+ * harmless. */
+static inline uint32_t pack_mark(int element_bytes)
+{
+    return element_bytes > 1 ? UINT32_C(1) << (8 * element_bytes - 1) : 0;
+}
 
 /* "PackOperands_4": the helper kernel for elements of that size; NULL when there is none. */
 const char *pack_kernel_name(int element_bytes);

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """Contractions that are no GEMM in AMD kernels on the emulator: several free, batch and summation indices, first strides,
-strides of 0, packed batches, zero padding; kernels with and without matrix instructions.
+strides of 0, packed batches, zero padding; kernels with and without matrix instructions; the solutions of rocBLAS's logic for
+contractions (those of data/tensile/contraction, or all of FILE...).
 
-usage: contraction.py [--build DIR]
+usage: contraction.py [--build DIR] [--logic FILE...]
 Prints each error and a line of counts, or the reason for skipping. Exit code 1 when something is wrong."""
+import glob
+import os
 import sys
 
 import numpy as np
@@ -11,7 +14,9 @@ import numpy as np
 import cases
 import emulate
 import frame
+import library
 
+LOGIC = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../data/tensile/contraction/*.yaml')
 PLAIN = {'WorkGroup': [8, 8, 1], 'ThreadTile': [4, 4], 'DepthU': 8, 'KernelLanguage': 'Source'}
 WIDE = {**PLAIN, 'WorkGroup': [16, 16, 1], 'VectorWidth': 2, 'GlobalReadVectorWidth': 2, 'PrefetchGlobalRead': 1, 'KernelLanguage': 'Assembly'}
 SPLIT = {**PLAIN, 'WorkGroup': [8, 8, 2], 'DepthU': 16}
@@ -84,6 +89,25 @@ def given():
                    'apart': True, 'name': f'k{i}_{j}', 'sizes': [size], 'scalars': [[[1, 0], [0.5, 2]][(i + j) % 2]]}
 
 
+def of_logic(path):
+    """The solutions of a logic file, each with strides that it asserts: those of 0 and 1, the others with gaps."""
+    logic = library.read_logic(path)
+    arch, problem = logic[2]['Architecture'] if isinstance(logic[2], dict) else logic[2], logic[4]
+    lists = {'a': problem['IndexAssignmentsA'], 'b': problem['IndexAssignmentsB'], 'c': [0, 1, 2], 'd': [0, 1, 2]}
+    for i, s in enumerate(logic[5]):
+        sizes = [s['MacroTile0'] + 5, s['MacroTile1'] - 3, 2, 2 * s['DepthU'] + 3]
+        size = {'sizes': sizes, 'pads': []}
+        for name, list_ in lists.items():
+            asserted = {int(k): v for k, v in s[f'AssertStride{name.upper()}Equal'].items()}
+            fast = next((at for at, v in asserted.items() if v == 1), 0)
+            row = sizes[list_[fast]] + 3      # the other index goes from row to row
+            strides = [row, 1, row * sizes[list_[0]]] if fast else packed(sizes, list_, {1: row})
+            size[name] = [asserted.get(at, v) for at, v in enumerate(strides)]
+        name = os.path.basename(path)[:-5]
+        yield {'arch': arch, 'kind': 'S', 'form': f'{name} {i}', 'logic': os.path.abspath(path), 'index': [i], 'problem': problem, 'name': name,
+               'sizes': [size], 'scalars': [[[1, 0], [0.5, 2]][i % 2]]}
+
+
 def run(machine, case, answer, objects, launch, seed):
     """None, or what is wrong."""
     rng, p, size = np.random.default_rng(seed), case['problem'], case['sizes'][0]
@@ -97,8 +121,10 @@ def run(machine, case, answer, objects, launch, seed):
         buffer = machine.emu.Buffer(tensor[x].raw.tobytes(), end_aligned=True, name=x, writable=x == 'd')
         address[slot] = buffer.ptr
         extra.append(buffer)
+    extra.append(machine.emu.Buffer(b'\x7f' * launch['workspace'], end_aligned=True, name='workspace', writable=True))
+    address[4] = extra[-1].ptr
     for call in launch['calls']:
-        bad = machine.call(answer['arch'], objects, call, address, extra, {})
+        bad = machine.call(answer['arch'], objects, call, address, extra, answer.get('helpers', {}))
         if bad:
             return bad
     got = np.frombuffer(extra[0].read(0, tensor['d'].raw.nbytes), dtype)
@@ -114,9 +140,10 @@ def run(machine, case, answer, objects, launch, seed):
     return None if np.isnan(got[rest]).all() else 'memory between the elements of D was written'
 
 
-def check(emu, kernels, _build):
-    todo, wrong = list(given()), []
-    answers = kernels.make(todo)
+def check(emu, kernels, _build, given_logic):
+    files = given_logic or (sorted(glob.glob(LOGIC)) if library.has_yaml() else [])
+    todo, wrong = [*([] if given_logic else given()), *(c for f in files for c in of_logic(f))], []
+    answers = kernels.make([{k: v for k, v in c.items() if k != 'problem' or 'logic' not in c} for c in todo])
     objects, machine = kernels.compile(kernels.texts(answers)), emulate.Machine(emu)
     for n, (c, a) in enumerate(zip(todo, answers)):
         name = f"{c['arch']} {c['kind']} {c['form']}"
@@ -127,4 +154,4 @@ def check(emu, kernels, _build):
 
 
 if __name__ == '__main__':
-    sys.exit(frame.main(__doc__, 'contractions', check))
+    sys.exit(frame.main(__doc__, 'contractions', check, '--logic'))

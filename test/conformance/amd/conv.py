@@ -36,8 +36,8 @@ STORE = {'S': (np.float32, np.float32, 1e-5), 'X': (np.float32, np.float32, 1e-5
 
 
 def case(arch, kind, solution, direction, image, number, spatial=2, groups=False, filters=None, list_=None, fixed=None, packs=True,
-         fused=None):
-    """An entry of emit's list, with its convolutions. fused: keys of the problem type."""
+         fused=None, foreign=None):
+    """An entry of emit's list, with its convolutions. fused: keys of the problem type; foreign: as convolve.Run's."""
     given = list_ or (convolve.grouped() if groups else convolve.sizes(spatial))
     runs = [(name, c, part) for name, c in given for part in range(c.parts(direction))]
     problem = convolve.problem(cases.PROBLEMS[kind], direction, image, filters, spatial, groups, fixed)
@@ -49,7 +49,7 @@ def case(arch, kind, solution, direction, image, number, spatial=2, groups=False
     return {'arch': arch, 'problem': problem, 'solution': solution, 'name': f'k{number}', 'apart': True,
             'sizes': [c.letters(part) for _, c, part in runs], 'scalars': [[alpha, 0]] * len(runs)}, {
                 'runs': runs, 'direction': direction, 'formats': formats, 'kind': kind, 'alpha': alpha, 'image': image,
-                'tolerance': 8e-3 if kind == 'BBS' else STORE[kind][2], 'problem': problem,
+                'tolerance': 8e-3 if kind == 'BBS' else STORE[kind][2], 'problem': problem, 'foreign': foreign,
                 'bias_per_image': not groups and not solution.get('PackBatchDims')}
 
 
@@ -76,6 +76,19 @@ def fused_cases(kernels):
                             packs=n % 2, fused=fused(n, image)))
         n += 1
     return out
+
+
+def foreign_cases(kernels, short=False):
+    """One group's elements are infinite and NaN: (architecture, type, solution) in turn, all directions, NHWC and NCHW, either operand."""
+    alone = [(n, x) for n, x in convolve.sizes() if n in ('pad', 'stride 2', 'odd channels')]
+    out = []
+    for i, (arch, kind, solution) in enumerate(k for k in kernels if k[1] != 'I8II'):
+        for d, direction in enumerate(convolve.DIRECTIONS):
+            for foreign in 'ab':
+                more = {'list_': alone} if foreign == 'a' and (i + d) % 2 else {'groups': True}
+                out.append(case(arch, kind, solution, direction, ('NHWC', 'NCHW')[(i + d + (foreign == 'b')) % 2], 2000 + len(out),
+                                foreign=foreign, **more))
+    return [c for i, c in enumerate(out) if not short or i % 6 in (0, 3, 4)]
 
 
 def vectors(width):
@@ -121,7 +134,7 @@ def given(short):
                                     groups=direction == 'weights', list_=vectors(width)))
                 for i, parts in enumerate(PARTS):
                     kind, solution = KERNELS[arch][(a + d + i) % 4]
-                    if 'StreamK' in parts and 'MatrixInstruction' not in solution:
+                    if 'StreamK' in parts and ('MatrixInstruction' not in solution or arch == 'gfx1100'):
                         continue        # AMD: by MFMA alone
                     out.append(case(arch, kind, {**solution, **parts}, direction, convolve.IMAGES[(d + i) % 4], len(out), packs=False,
                                     groups=(d + i) % 3 == 0, spatial=2 + (i == 1 and (d + i) % 3 != 0)))
@@ -129,6 +142,7 @@ def given(short):
                 add(arch, a + d + 1, direction, 'NCHW', filters='KYXC')
     if not short:
         out += fused_cases([(arch, *k) for arch in KERNELS for k in KERNELS[arch][:2]])
+    out += foreign_cases([(arch, *k) for arch in (['gfx90a'] if short else KERNELS) for k in KERNELS[arch][:1 if short else 4]], short)
     return out
 
 

@@ -8,14 +8,18 @@ import run
 CLANG_LEAST = 19
 
 
-def main(doc, what, check):
+def main(doc, what, check, files=None):
     """Calls check(emu, kernels, build) -> (lines that say what is wrong, summary line), prints both and returns the exit
     code: 1 when something is wrong. Prints 'skipped: WHAT on the emulator: why' and returns 0 without an emulator or a
-    compiler, or when check raises OSError (memory that cannot be had). doc: the program's docstring."""
+    compiler, or when check raises OSError (memory that cannot be had). doc: the program's docstring; files: an option for files, which
+    check gets as a fourth argument."""
     p = argparse.ArgumentParser(description=doc.splitlines()[0])
     p.add_argument('--build', default='build')
     p.add_argument('--short', action='store_true')
-    build = p.parse_args().build
+    if files:
+        p.add_argument(files, dest='files', nargs='+', default=[])
+    args = p.parse_args()
+    build = args.build
     emu, why = emulate.load_emulator()
     compiler, version = run.newest_clang()
     if not emu or version < CLANG_LEAST:
@@ -23,7 +27,7 @@ def main(doc, what, check):
         return 0
     kernels = emulate.Kernels(f'{build}/conformance/emit', compiler, f'{build}/conformance/amd.cache')
     try:
-        wrong, summary = check(emu, kernels, build)
+        wrong, summary = check(emu, kernels, build, *([args.files] if files else []))
     except OSError as e:
         print(f'skipped: {what} on the emulator: {e}')
         return 0

@@ -35,6 +35,7 @@ def solutions(k):
             'images': {**BASE, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 1, 1], 'StaggerU': 4},
             'swapped': {**PACKED, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 2, 1, 1], 'SourceSwap': True},
             'half lines': {**PACKED, 'MatrixInstruction': [96, 64, k, 1, 1, 1, 1, 1, 1], 'ConsumerSchedule': 'PingPong'},
+            'lines of 160': {**PACKED, 'MatrixInstruction': [160, 64, k, 1, 1, 1, 1, 1, 2], 'ClusterM': 2},
             'elements': {**PACKED, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1], 'EngineStore': False},
             'cluster': {**PACKED, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1], 'ClusterM': 2, 'ClusterN': 1},
             'cluster along N': {**PACKED, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 1, 1], 'ClusterN': 2, 'ConsumerSchedule': 'PingPong'},
@@ -91,14 +92,16 @@ def given(short):
         for name, s in solutions(k).items():
             if short and (kind, name) not in SHORT:
                 continue
-            channels = (80, 48) if kind == 'I8II' else (64, 136) if name == 'images' else (72, 40)
+            channels = (80, 48) if kind == 'I8II' else (64, 136) if name == 'images' else (168, 24) if name == 'lines of 160' else (72, 40)
             for direction in convolve.DIRECTIONS:
-                if direction == 'weights':      # whole rows of 128 bytes along M and N
+                if direction == 'weights':      # whole rows of 128 bytes along N
                     s = {**s, 'PackBatchDims': 1, 'MatrixInstruction': [128 if i == 1 and m == 96 else m for i, m in
                                                                         enumerate(s['MatrixInstruction'])]}
                 what = f'{direction} {kind} {name}'
-                if direction != 'forward' and (kind in ('X', 'I8II') or name == 'half lines'):
-                    continue        # the instruction reads K strided in 16-bit types alone, in whole lines along M
+                if direction != 'forward' and kind in ('X', 'I8II'):
+                    continue        # the instruction reads K strided in 16-bit types alone
+                if name == 'lines of 160' and (kind, direction) != ('HHS', 'data'):
+                    continue
                 e, c = conv.case('sm_90a', kind, s, direction, 'NHWC', 0, list_=sizes(*channels) + ODD)
                 yield dict(e, name=re.sub('[- ]', '_', what), apart=False), dict(c, what=what)
     for kind, (name, s) in zip(('HHS', 'BBS', 'HSS'), list(solutions(16).items()) if not short else []):
@@ -177,6 +180,28 @@ def of_taps(short):
         yield dict(e, name=re.sub('[- ]', '_', what), apart=False), dict(c, what=what, form=form)
 
 
+def foreign(short):
+    """One group's elements are infinite and NaN: in blocks of groups and of outputs, in groups of their own, in lines."""
+    blocks, elements = {'PackOperands': 2, 'DepthU': 64}, {'PackBatchDims': 1, 'PackOperands': 2, 'EngineStore': False}
+    for i, (kind, name, direction, form, more) in enumerate((
+            ('HHS', 'ping-pong', 'forward', 'blocks', blocks), ('BBS', 'swapped', 'data', 'blocks', blocks), ('HSS', 'split', 'forward', 'blocks', blocks),
+            ('BBS', 'shares', 'data', 'blocks', blocks), ('HHS', 'parts of K', 'forward', 'blocks', blocks), ('HSS', 'cooperative', 'data', 'filters', elements),
+            ('BBS', 'cluster of both', 'forward', 'blocks', {**blocks, 'EngineStore': False}), ('HHS', 'cluster', 'data', 'filters', elements),
+            ('X', 'ping-pong', 'forward', 'blocks', {**blocks, 'DepthU': 32}), ('HHS', 'cluster', 'forward', 'groups', {'DepthU': 64}), ('BBS', 'ping-pong', 'forward', 'lines', {'PackBatchDims': 1, 'PackOperands': 3}),
+            ('HHS', 'split', 'weights', 'blocks of taps', {'PackOperands': 1, 'EngineStore': False}),
+            ('BBS', 'cooperative', 'weights', 'groups of taps', {'EngineStore': False}))):
+        if short and i > 1:
+            continue
+        list_ = {'blocks': BLOCKS, 'filters': FILTERS, 'groups': GROUPS, 'lines': LINES, 'blocks of taps': BLOCKS + SIDES, 'groups of taps': GROUPS + SIDES}[form]
+        s = {k: v for k, v in solutions(KINDS[kind])[name].items() if k != 'PackBatchDims'}
+        grouped = form not in ('filters', 'lines')
+        for operand in 'ab' if grouped else 'a':
+            e, c = conv.case('sm_90a', kind, {**s, **more}, direction, 'NHWC', 0, groups=grouped, foreign=operand, list_=[
+                (n, x) for n, x in list_ if direction != 'data' or form == 'filters' or max(x.stride) == 1])
+            what = f'foreign {operand} {form} {direction} {kind} {name}'
+            yield dict(e, name=re.sub('[- ]', '_', what), apart=False), dict(c, what=what, form=form)
+
+
 def symbols(answer):
     """Of its main kernels and their helpers."""
     return sorted({call['symbol'] for x in answer['launches'] for call in x['calls']})
@@ -194,7 +219,7 @@ def main():
         print('skipped: convolutions by wgmma on the CPU: no g++')
         return 0
     made = emulate.amd.Kernels(f'{args.build}/conformance/emit', None, f'{args.build}/conformance/nvptx.cache')
-    todo = [t for t in [*given(args.short), *copied(args.short), *few_rows(args.short), *of_taps(args.short), *with_ops(args.short)] if not args.kernel or args.kernel in t[1]['what']]
+    todo = [t for t in [*given(args.short), *copied(args.short), *few_rows(args.short), *of_taps(args.short), *with_ops(args.short), *foreign(args.short)] if not args.kernel or args.kernel in t[1]['what']]
     answers, wrong, n, refused = made.make([e for e, _ in todo]), [], 0, 0
     for (e, _), a in zip(todo, answers):    # parts of backward data without a filter element write zeros
         e['scalars'] = [[0, 0] if x.get('zero') else s for x, s in zip(a['launches'], e['scalars'])] if 'file' in a else e['scalars']

@@ -188,7 +188,7 @@ static Err window_args(const GpuPlan *p, Stmts *s)
                                groups = {{"stride_d2", "stride_c2"}, {"stride_d1", "stride_c1"}},
                                per_tap = {{"stride_d3", "stride_c3"}, {"stride_d1", "stride_c1"}};
     static const char *const along[] = {"step", "lower", "dilation"};
-    enum { ARGS_MAX = 64 };
+    enum { ARGS_MAX = 96 };
     Window w;
     const Value *x[ARGS_MAX];
     const char *const *place;
@@ -209,6 +209,13 @@ static Err window_args(const GpuPlan *p, Stmts *s)
     x[n++] = value_reg(s, "chunks");
     const int n_place = window_place_names(&w, gpu_stores_elements(p), &place);
     for (int i = 0; i < n_place; i++) x[n++] = value_reg(s, place[i]);
+    for (int t = 0; t < 2 && p->groups.mends; t++) {
+        x[n++] = value_named(s, "%c", "ab"[t]);
+        for (int32_t i = 1; i < p->indices->tensor[t].n; i++)
+            x[n++] = value_named(s, "stride_%c%d", "ab"[t], (int)i);
+        for (int32_t i = 0; i < 2 * p->indices->n_pads[t]; i++)
+            x[n++] = value_named(s, "pad_%s_%c%d", i % 2 ? "end" : "start", "ab"[t], (int)i / 2);
+    }
     stmt_var(s, "WindowArgs", "args", value_list_n(s, n, x));
     return ERR_OK;
 }

@@ -54,12 +54,19 @@ void hopper_filled_tiles(const GpuPlan *p, const Window *window, ProducerTile ou
 /* Rows from a work-group's part of a tile to the next one's; 0: parts are whole blocks. */
 int hopper_part_rows(const GpuPlan *p, int i);
 
+/* The tap of a chunk of K of a sliding window, and the chunk's number among those of the tap. */
+const Expr *hopper_tap(const GpuPlan *p, const Window *w, Stmts *s, const Expr *chunk);
+const Expr *hopper_chunk_of_tap(const GpuPlan *p, Stmts *s, const Expr *chunk, const Expr *tap);
+
 /* hopper_produce.c: prints d_at(), c_at(), fill_stage() and produce(). ERR_FAILED: producer_derive refuses
  * it. */
 Err hopper_produce(const GpuPlan *p, const StageRing *ring, Stmts *s, Produced *out);
 
 /* hopper_products.c: prints accumulate(), the products of a tile. in: the instruction. */
 void hopper_products(const GpuPlan *p, const MatrixInst *in, const StageRing *ring, Stmts *s);
+/* hopper_mend.c: prints mend_sums(), which makes sums again that zeros of A's copy have made NaN. ERR_INPUT:
+ * A is no filter under which pixels slide. */
+Err hopper_mend(const GpuPlan *p, const MatrixInst *in, Stmts *s);
 /* hopper_write.c: prints struct Vectors; slice_words(), the results of a slice, write_slice() and
  * write_slice_with_c(), which write a slice to shared memory; and store_one(). Declares `word`, a thread's
  * results; calls slice_words() for it. Statements that store a tile from there element by element. Whether

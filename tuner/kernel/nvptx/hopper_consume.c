@@ -152,6 +152,7 @@ static void one_tile(const Tiles *t)
                     value_call(s, "accumulate", acc, shared, ring, chunks, x, rank, wg, thread,
                                reg(t, "walk"), reg(t, "args")));
     }
+    if (t->p->groups.mends) stmt_call(s, "mend_sums", acc, reg(t, "args"), p, wg, thread);
     join_parts(t);
     stmt_if(s, reg(t, "stores"));
     stmt_call(s, "store_tile", acc, reg(t, "args"), of_tile, reg(t, "vectors"), reg(t, "map_c"),
@@ -222,6 +223,7 @@ Err hopper_consume(const GpuPlan *p, const MatrixInst *in, const StageRing *ring
     int releases = 0;
     release(p, s);
     hopper_products(p, in, ring, s);
+    if (p->groups.mends) TRY(hopper_mend(p, in, s));
     hopper_slices(p, s);
     hopper_write(p, in, s);
     TRY(hopper_store(p, s));

@@ -212,7 +212,8 @@ static void places(const Produce *c)
 /* ---- windows ---- */
 
 /* Prints struct WindowArgs: sizes of all indices, strides of C and D, and of windows the pixels from an
- * output to the next, from the tensor's first pixel to the first output's, and from a tap to the next. */
+ * output to the next, from the tensor's first pixel to the first output's, and from a tap to the next. Where
+ * sums are mended also what A and B are as tensors. */
 static void window_args(const Produce *c)
 {
     static const char *const along[] = {"step", "lower", "dilation"};
@@ -229,6 +230,14 @@ static void window_args(const Produce *c)
     const char *const *place;
     const int n_place = window_place_names(c->window, c->placed, &place);
     for (int i = 0; i < n_place; i++) stmt_var(s, "u32", place[i], NULL);
+    for (int t = 0; t < 2 && c->p->groups.mends; t++) {
+        stmt_var(s, "const g_T *", (const char *[]){"a", "b"}[t], NULL);
+        for (int32_t i = 1; i < x->tensor[t].n; i++)
+            stmt_var(s, "u64", stmts_name(s, "stride_%c%d", "ab"[t], (int)i), NULL);
+        for (int32_t i = 0; i < 2 * x->n_pads[t]; i++)
+            stmt_var(s, "int", stmts_name(s, "pad_%s_%c%d", i % 2 ? "end" : "start", "ab"[t], (int)i / 2),
+                     NULL);
+    }
     stmt_end(s);
 }
 
@@ -300,6 +309,28 @@ static void window_of_tile(const Produce *c)
               w->group < 0 ? field(c, "batch") : value_int(s, 0));
 }
 
+static const Expr *chunks_of_tap(const GpuPlan *p, ExprPool *pool)
+{
+    return expr_var(pool, "args.chunks", 0, 1, INT32_MAX / p->depth_u);
+}
+
+const Expr *hopper_tap(const GpuPlan *p, const Window *w, Stmts *s, const Expr *chunk)
+{
+    const Produce c = {.p = p, .s = s};
+    ExprPool *pool = &s->pool;
+    const Expr *taps = expr_mul(pool, size_of(&c, w->tap[0]), size_of(&c, w->tap[1]));
+    const Expr *last = expr_add_i(pool, expr_within(pool, taps, 1, INT32_MAX), -1);
+    return expr_op(pool, EXPR_MIN, expr_div(pool, chunk, chunks_of_tap(p, pool)), last);
+}
+
+const Expr *hopper_chunk_of_tap(const GpuPlan *p, Stmts *s, const Expr *chunk, const Expr *tap)
+{
+    ExprPool *pool = &s->pool;
+    const int most = INT32_MAX / p->depth_u;
+    const Expr *before = expr_within(pool, expr_mul(pool, tap, chunks_of_tap(p, pool)), 0, most);
+    return expr_within(pool, expr_sub(pool, chunk, before), 0, most);
+}
+
 /* What belongs to a chunk. Windows that slide go through the taps, and for each through its channels; where
  * there is nothing to multiply, the chunk is behind the channels of the last tap. */
 static void window_of_chunk(const Produce *c, const Expr *chunk)
@@ -312,14 +343,8 @@ static void window_of_chunk(const Produce *c, const Expr *chunk)
         set_pixel(c, expr_add(pool, k, own_pixels(c)), value_int(s, 0));
         return;
     }
-    const int most = INT32_MAX / c->p->depth_u;
-    const Expr *chunks = expr_var(pool, "args.chunks", 0, 1, most);
-    const Expr *taps = expr_mul(pool, size_of(c, w->tap[0]), size_of(c, w->tap[1]));
-    const Expr *last = expr_add_i(pool, expr_within(pool, taps, 1, INT32_MAX), -1);
-    const Expr *tap = stmt_let(s, "tap", expr_op(pool, EXPR_MIN, expr_div(pool, chunk, chunks), last));
-    const Expr *before = expr_within(pool, expr_mul(pool, tap, chunks), 0, most);
-    const Expr *in_tap = expr_within(pool, expr_sub(pool, chunk, before), 0, most);
-    stmt_let(s, "k", expr_mul_i(pool, in_tap, c->p->depth_u));
+    const Expr *tap = stmt_let(s, "tap", hopper_tap(c->p, w, s, chunk));
+    stmt_let(s, "k", expr_mul_i(pool, hopper_chunk_of_tap(c->p, s, chunk, tap), c->p->depth_u));
     set_tap(c, tap);
 }
 

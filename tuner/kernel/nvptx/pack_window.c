@@ -191,6 +191,15 @@ static const Expr *tap_of(const Copy *k, const char *name, const char *taps, con
     return count(k, name);
 }
 
+/* The filter's own element x, -0 as 0, or the mark of one that it does not have. */
+static const Value *marked(const Copy *k, const Value *own, const Value *x)
+{
+    Stmts *s = k->s;
+    const Value *zero = value_int(s, 0), *mark = value_int(s, pack_mark(k->bytes));
+    if (!pack_mark(k->bytes)) return x;
+    return value_select(s, own, value_select(s, op(k, VALUE_EQ, x, mark), zero, x), mark);
+}
+
 /* Prints pack_filter(), which makes an element of the filter. Its slot is the number of its row among those
  * that share a pixel, or of its group among those that became one. */
 static void pack_filter(const Copy *k)
@@ -229,10 +238,12 @@ static void pack_filter(const Copy *k)
     from = add(k, add(k, from, steps(k, x, "o.from_x")), steps(k, y, "o.from_y"));
     const Expr *to = add(k, steps(k, row, "o.to_row"), steps(k, copy_y, "o.to_y"));
     to = add(k, add(k, to, steps(k, copy_x, "o.to_x")), steps(k, channel, "o.to_channel"));
+    const Expr *own = stmt_let(s, "own", and_also(k, has_tap, there));
     Access old =
         element(k, "o.from", add(k, from, steps(k, mod_by(k, in_pixel, channels), "o.from_channel")));
-    old.guard = and_also(k, has_tap, there);
-    stmt_store(s, element(k, "o.to", to), value_load(s, old));
+    old.guard = own;
+    stmt_define(s, "Element", "old", value_load(s, old));
+    stmt_store(s, element(k, "o.to", to), marked(k, of(k, own), reg(k, "old")));
     stmt_end(s);
     stmt_end(s);
 }
