@@ -104,7 +104,7 @@ static Err seed_use(SearchGroup *x, SearchOptions *o)
     TRY_ALLOC(first);
     for (size_t i = 0; i < seed->n; i++) {
         SeedPair *p = &seed->pair[i];
-        if (p->permutation < 0) p->permutation = space_home(&x->space, &p->s);
+        if (p->permutation < 0) p->permutation = space_find(&x->space, &p->s);
         if (p->permutation >= 0) first[o->n_first++] = (SearchFirst){p->permutation, p->size};
     }
     o->first = first;
