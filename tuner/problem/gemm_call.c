@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 void call_init(GemmCall *c)
 {
     *c = (GemmCall){.op = {'N', 'N'}, .m = 128, .n = 128, .k = 128, .batch = 1, .alpha = {1, 0}};
@@ -111,9 +110,8 @@ typedef struct {
 } CallOption;
 
 #define AT(field) offsetof(GemmCall, field)
-/* Sorted by name. --algo chooses among implementations that there are none of here. Of --flags
- * (rocblas_gemm_flags), 1 packs int8, 2 asks for the CU-efficiency table, 4 and 8 are fp16_alt_impl and
- * fp16_alt_impl_rnz. */
+/* Sorted by name. --algo has no effect: there is only one implementation. Of --flags (rocblas_gemm_flags), 1
+ * packs int8, 2 asks for the CU-efficiency table, 4 and 8 are fp16_alt_impl and fp16_alt_impl_rnz. */
 static const CallOption options[] = {
     {"K", "sizek", SET_INT, AT(k), 0, 0},
     {"M", "sizem", SET_INT, AT(m), 0, 0},
@@ -176,7 +174,7 @@ Err call_set(GemmCall *c, Str option, Str value)
 {
     bool known;
     TRY(call_set_known(c, option, value, &known));
-    if (!known) FAIL(ERR_INPUT, "option '%.*s' is not supported", STR_ARG(option));
+    if (!known) FAIL(ERR_INPUT, "unknown option '%.*s'", STR_ARG(option));
     return ERR_OK;
 }
 
