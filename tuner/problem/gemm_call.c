@@ -80,7 +80,9 @@ static Err read_function(GemmCall *c, Str v)
         set_types(c, t);
         f = str_sub(f, 1, f.n);
     }
-    if (!str_starts(f, "gemm")) FAIL(ERR_INPUT, "function '%.*s' is not a gemm", STR_ARG(v));
+    if (!str_starts(f, "gemm"))
+        FAIL(ERR_INPUT, "function '%.*s', expected gemm, gemm_strided_batched or gemm_batched, or with _ex",
+             STR_ARG(v));
     f = str_sub(f, 4, f.n);
     c->ex = str_ends(f, "_ex");
     if (c->ex) f = str_sub(f, 0, f.n - 3);
