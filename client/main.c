@@ -149,7 +149,7 @@ static Err open_session(Arena *a, Session *s)
     s->api = device_api_find(str_from(o->device));
     if (!s->api) return device_absent(str_from(o->device));
     TRY(choose_timing(s));
-    if (!o->library_file[0]) FAIL(ERR_INPUT, "no library-file (see --help)");
+    if (!o->library_file[0]) FAIL(ERR_INPUT, "--library-file is missing (see tuner-client --help)");
     TRY(problem_set_read(a, o, &s->problems));
     DeviceOptions options = {.n_threads = (int)o->host_threads, .sim = o->sim[0] ? o->sim : NULL};
     TRY(supervise_props(s->api, (int)o->device_index, &options, &s->props));

@@ -101,11 +101,11 @@ static void leave_out(Create *c)
             n += missing;
         }
     if (n) warning("%zu solutions of fallback logic have kernels for some of the architectures only", n);
-    for (size_t i = 0, told = 0; n && i < c->unit.n && told < 8; i++) {
+    for (size_t i = 0, n_warned = 0; n && i < c->unit.n && n_warned < 8; i++) {
         const CreateUnit *u = &c->unit.v[i];
         if (!u->s || !u->why.n) continue;
         warning("no kernel '%.*s' for %s: %.*s", STR_ARG(u->symbol), u->target->name, STR_ARG(u->why));
-        told++;
+        n_warned++;
     }
 }
 

@@ -1,5 +1,5 @@
 /* Sections of a table (problem/section.h) in libraries: a table with predicted rows is written once for each
- * section, behind predicates that Tensile's readers evaluate, and then whole. Private to createlib/. */
+ * section, guarded by predicates that Tensile's readers evaluate, and then whole. Private to createlib/. */
 #ifndef CREATELIB_LIBRARY_SECTION_H
 #define CREATELIB_LIBRARY_SECTION_H
 

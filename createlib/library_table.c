@@ -221,7 +221,7 @@ static Err emit_matching(Emit *e, const LibraryPart *part, size_t n, const Table
     return ERR_OK;
 }
 
-/* The table of a section's rows, behind its predicate. */
+/* Emits the predicate of a section and the table of its rows. */
 static Err emit_section(Emit *e, const LibraryPart *part, size_t n, const Tables *t, int section)
 {
     TableEntries rows = {NULL, 0, 0};

@@ -8,8 +8,9 @@
  * sizes. */
 Err library_emit_tables(Emit *e, const LibraryPart *part, size_t n);
 
-/* Whether at least two solutions have numbers for the performance model (of numbers that do not fit a warning
- * tells, and there is no model); and the key performanceModel of a Matching node. In library_model.c. */
+/* library_model.c: sets *has to whether at least two solutions have numbers for the performance model; where
+ * numbers do not fit, it warns and sets false. library_emit_model emits the key performanceModel of a
+ * Matching node. */
 Err library_has_model(const LibraryPart *part, size_t n, bool *has);
 Err library_emit_model(Emit *e, const LibraryPart *part, size_t n);
 

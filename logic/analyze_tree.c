@@ -4,8 +4,9 @@
  * NAME.yaml is the table with its distance, NAME_equality.yaml has the measured sizes as exact rows, and
  * NAME_dtree.yaml the trees. Libraries ask them in the order equality, trees, table. Tensile's createlib
  * sorts these rows by the names of their predicates, with TruePred last: the region of the trees must be one
- * predicate behind "EqualityMatching", which SizeInRange is, and And (what two predicates become) is not. A
- * region without predicates would be TruePred like the table's, and Tensile refuses to merge the two.
+ * predicate that sorts after "EqualityMatching", which SizeInRange is, and And (what two predicates become)
+ * is not. A region without predicates would be TruePred like the table's, and Tensile refuses to merge the
+ * two.
  */
 #include "logic/analyze_internal.h"
 #include "logic/logic_internal.h"
@@ -89,7 +90,7 @@ static int32_t extract(Extract *x, int32_t child)
     AnalyzeTreeNode node = x->tree->node[child];
     node.lte = extract(x, node.lte);
     node.gt = extract(x, node.gt);
-    if (node.lte == node.gt) { /* two answers: nothing was added behind this node */
+    if (node.lte == node.gt) { /* two answers: nothing was added after this node */
         x->n = at;
         return node.lte;
     }

@@ -22,7 +22,7 @@ static const char *unknown_value(const LogicKeys *k, const LogicSolution *s)
     return NULL;
 }
 
-/* Derived values too: solution_derive makes them anew, but keeps _GlobalAccumulation with
+/* Takes derived values too: solution_derive computes them again, but keeps _GlobalAccumulation with
  * _WorkspaceSizePerElemC. */
 static void take_state(const LogicSolution *s, const Deriver *d, Solution *out)
 {

@@ -304,8 +304,8 @@ static Err take_list(LogicReader *r, const Node *n)
 {
     if (n->n > 0) TRY(logic_take_element(r, LOGIC_AT_VERSION, &n->item[0]));
     if (n->n <= LOGIC_AT_RANGE)
-        FAIL(ERR_INPUT, "%s:%d: a logic list of %zu elements, expected 9 to %d (cut off?)", r->name, n->line,
-             n->n, LOGIC_ELEMENTS_MAX);
+        FAIL(ERR_INPUT, "%s:%d: the list has %zu elements, expected 9 to %d: no logic file, or it is cut off",
+             r->name, n->line, n->n, LOGIC_ELEMENTS_MAX);
     for (size_t i = 0; i < n->n; i++) TRY(logic_take_element(r, i, &n->item[i]));
     r->l->n_elements = n->n;
     return ERR_OK;
@@ -380,7 +380,8 @@ static Err take_dict(LogicReader *r, const Node *n)
         "MinimumRequiredVersion", "ScheduleName", "ArchitectureName", "ProblemType", "Solutions", "Library"};
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         if (!node_get(n, needed[i]))
-            FAIL(ERR_INPUT, "%s:%d: a logic map without '%s' (cut off?)", r->name, n->line, needed[i]);
+            FAIL(ERR_INPUT, "%s:%d: the map has no '%s': no logic file, or it is cut off", r->name, n->line,
+                 needed[i]);
     r->l->dict = true;
     r->l->metric = STR_NULL;
     for (size_t i = 0; i < n->n; i++) TRY(take_dict_key(r, &n->item[2 * i], &n->item[2 * i + 1]));

@@ -26,7 +26,7 @@ static bool next_line(Lines *l, Str *line)
 
 static bool starts(Str s, const char *prefix, size_t n) { return s.n >= n && memcmp(s.s, prefix, n) == 0; }
 
-/* The text up to the next line that starts with prefix (of n bytes), the first line aside. */
+/* The text up to the next line, from the second on, that starts with prefix (of n bytes). */
 static Str take_piece(Lines *l, const char *prefix, size_t n)
 {
     Str all = l->rest, line;
@@ -138,7 +138,7 @@ typedef struct {
     LogicReader *r;
     Str type_text; /* of the last nested problem type, and what it is */
     const Node *type;
-    size_t next; /* place in the sorted keys behind the last one */
+    size_t next; /* place in the sorted keys after the last one found */
 } Scan;
 
 /* Keys are sorted: the next one is mostly a few rows on. */

@@ -2,8 +2,8 @@
  * archive/massage.py), for architectures whose kernels assume that C and D have one leading dimension.
  *
  * Every solution is written once more, with LdcEqualsLdd false and the next index, unless it packs batches
- * (PackBatchDims 1); every size of such a solution is listed once more for the copy, behind all others. Sizes
- * lose their leading dimensions, and everything behind element 8 (metric, distance) is left out. Equal to the
+ * (PackBatchDims 1); every size of such a solution is listed once more for the copy, after all others. Sizes
+ * lose their leading dimensions, and everything after element 8 (metric, distance) is left out. Equal to the
  * script's output byte by byte. Not idempotent, like the script: massaged logic is not massaged again.
  */
 #ifndef LOGIC_MASSAGE_H

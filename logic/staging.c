@@ -68,7 +68,8 @@ Err staging_recover(Arena *a, const char *output)
     if (dir_exists(s.path.s)) TRY(is_left_over(&s, &left));
     if (!left)
         FAIL(ERR_INPUT,
-             "'%s' is in the way: a merge uses a directory of this name, but it did not make this one",
+             "'%s' is in the way: a merge needs a directory of this name, and no merge made this one; move "
+             "it away",
              s.path.s);
     TRY(staging_lock(&s));
     bool undo = file_exists(s.journal.s);

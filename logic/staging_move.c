@@ -65,7 +65,7 @@ Err staging_undo(Staging *s)
     TRY(file_read(s->a, s->journal.s, LOGIC_MAX_BYTES, &text));
     if (!str_starts(text, JOURNAL_HEAD)) FAIL(ERR_INPUT, "%s: no journal of version 1", s->journal.s);
     for (size_t at = head.n; at < text.n;) {
-        Str name = str_from(text.s + at + 1); /* file_read puts a NUL behind the text */
+        Str name = str_from(text.s + at + 1); /* file_read puts a NUL after the text */
         TRY(undo_file(s, text.s[at] == '=', name));
         at += name.n + 2;
     }

@@ -96,7 +96,7 @@ static const CliOption options[] = {
     CASE("verify", 'v', "0|1", "norm_check", "0 1", "1: check the result"),
     CASE("timing", 0, "race|loop", NULL, "race loop",
          "race: iters blocks of calls as tuner-client times them (GPU: 1 ms each, a graph of short calls, "
-         "rests between long ones), us is their median; loop: iters calls one behind the other as "
+         "rests between long ones), us is their median; loop: iters calls one after the other as "
          "rocblas-bench times them, their mean"),
     {.name = "device",
      .kind = CLI_TEXT,
@@ -137,7 +137,7 @@ static const CliOption options[] = {
      FIELD(comparing),
      .help =
          "compare two libraries on the problems of a file of these kinds: every result is checked, blocks of "
-         "calls are timed in turns, --iters rounds of them (20)"},
+         "calls of both alternate, --iters rounds of them (20)"},
     {.name = "peer",
      .kind = CLI_TEXT,
      .arg = "NAME",
@@ -190,7 +190,7 @@ static const CliOption options[] = {
      .min = 1,
      .max = 1 << 20,
      FIELD(n_cu),
-     .help = "with --select-only: choose as with so many compute units"},
+     .help = "with --select-only: choose as for a device of N compute units"},
     {.name = "part",
      .kind = CLI_TEXT,
      .arg = "NAME",

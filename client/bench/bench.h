@@ -68,9 +68,9 @@ void case_init(BenchCase *c);
 /* Fills in the defaults that depend on other options and checks the case. */
 Err case_finish(BenchCase *c);
 /* The cases of a file: of a YAML list of maps, whose options are applied to a copy of base; otherwise of a
- * log or table that `tuner sizes` reads (workload/workload.h), equal calls merged; lines that are no GEMM are
- * told in a notice. The base's iters, if it was given, comes before the file's call_count. ERR_INPUT: the
- * file has no GEMM. */
+ * log or table that `tuner sizes` reads (workload/workload.h), equal calls merged; a notice
+ * counts the lines that are no GEMM. The base's iters, if given, overrides the file's call_count. ERR_INPUT:
+ * the file has no GEMM. */
 Err case_read_file(Arena *a, const char *path, const BenchCase *base, BenchCase **cases, size_t *n);
 
 /* BENCH_PERIOD bytes of random numbers of one type and kind, made once. A matrix repeats them, from some

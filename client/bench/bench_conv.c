@@ -35,8 +35,8 @@ static const CliOption options[] = {
      .arg = "NAME",
      .words = "cudnn onednn",
      FIELD(peer),
-     .help = "another library beside ours, block by block in turns: cudnn or onednn; without both problems "
-             "are only printed"},
+     .help = "another library beside ours, in alternating blocks: cudnn or onednn; with neither a library "
+             "nor a peer, problems are only printed"},
     {.name = "device",
      .kind = CLI_TEXT,
      .arg = "DEVICE",

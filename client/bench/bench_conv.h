@@ -1,5 +1,5 @@
 /* tuner-bench conv: convolutions as MIOpenDriver's lines give them, by a library of ours, by a peer, or by
- * both in turns, timed and checked against the reference. bench_conv.c reads the command line and prints,
+ * both, alternating, timed and checked against the reference. bench_conv.c reads the command line and prints,
  * bench_conv_time.c runs one convolution. */
 #ifndef CLIENT_BENCH_CONV_H
 #define CLIENT_BENCH_CONV_H
@@ -12,7 +12,7 @@
 
 enum { CONV_BLOCKS_MAX = 1000 };
 
-/* Who computes. */
+/* The two parties that compute a convolution. */
 typedef enum { CONV_OURS, CONV_PEER, CONV_SIDES } ConvSide;
 
 /* A device with a library and a peer, kept between convolutions. */
@@ -57,7 +57,8 @@ typedef struct {
 /* The caller must call close, even after an error. */
 Err conv_bench_open(ConvBench *b, const ConvParties *parties);
 void conv_bench_close(ConvBench *b);
-/* Runs a convolution by each party, blocks in turns. A party that cannot do it says why in its times. */
+/* Runs a convolution by each party, in alternating blocks. For a party that cannot do it, out has the reason.
+ * */
 Err conv_bench_run(ConvBench *b, const ConvDesc *c, ConvTimes out[CONV_SIDES]);
 bool conv_bench_has(const ConvBench *b, ConvSide side);
 

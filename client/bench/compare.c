@@ -216,7 +216,7 @@ static Err run_sizes(Compare *x)
 
 static Err verdict(const Compare *x, const CompareTotal *t)
 {
-    if (x->n_done < x->n) FAIL(ERR_FAILED, "interrupted behind %zu of %zu sizes", x->n_done, x->n);
+    if (x->n_done < x->n) FAIL(ERR_FAILED, "interrupted after %zu of %zu sizes", x->n_done, x->n);
     if (t->n_wrong) FAIL(ERR_FAILED, "%zu results are wrong or missing", t->n_wrong);
     if (t->n_failed)
         FAIL(ERR_FAILED, "%zu of %zu sizes are slower than %g of '%s'", t->n_failed, t->n_both,

@@ -1,14 +1,13 @@
 /* tuner-bench --compare: two libraries, and a peer beside them, on the GEMMs of a file.
  *
  * For each size every side's result is checked against the reference; then all sides are timed in blocks,
- * one of each per round, in turning order, so that drift of the clock hits all alike. A ratio is the speed
- * of the second library over that of the first: the median over the rounds of the ratio of the two blocks,
- * with its 95% interval. The second one is slower (faster) on a size when the whole interval is below
- * (above) 1. A size whose whole interval is below --fail-below is timed once more, behind all others, and
+ * one of each per round, in an order that rotates, so that drift of the clock hits all alike. A ratio is the
+ * speed of the second library over that of the first: the median over the rounds of the ratio of the two
+ * blocks, with its 95% interval. The second one is slower (faster) on a size when the whole interval is below
+ * (above) 1. A size whose whole interval is below --fail-below is timed once more, after all others, and
  * fails only if it is so again. With --old-plain the first library runs the same GEMMs without fused
- * operations. The geometric mean over the sizes is weighted by the calls of each in the
- * file; its interval comes from the means of the rounds. compare.c runs the sizes, compare_report.c prints
- * and writes.
+ * operations. The geometric mean over the sizes is weighted by the calls of each in the file; its interval
+ * comes from the means of the rounds. compare.c runs the sizes, compare_report.c prints and writes.
  */
 #ifndef CLIENT_COMPARE_H
 #define CLIENT_COMPARE_H

@@ -94,7 +94,7 @@ typedef struct {
 /* One algorithm. memory: what the primitive works on; plain: the caller's tensors, where they differ. */
 typedef struct {
     void *pd, *primitive, *memory[CONV_TENSORS], *plain[CONV_TENSORS];
-    void *reorder[CONV_TENSORS]; /* of an operand before, of the result behind */
+    void *reorder[CONV_TENSORS]; /* of an operand before the convolution, of the result after it */
 } Algo;
 
 typedef struct {

@@ -2,7 +2,7 @@
  * the lines of a plan file.
  *
  * A plan file that is a FIFO is read in parts, so that its writer can deal work to several clients as they
- * get done: the lines before an empty line are one part, whose end is told by an event. The plan ends when
+ * get done: the lines before an empty line are one part, and an event reports its end. The plan ends when
  * the writer closes the FIFO. */
 #ifndef CLIENT_PLAN_H
 #define CLIENT_PLAN_H

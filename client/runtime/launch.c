@@ -323,7 +323,7 @@ MappingSource launch_mapping(const LibSolution *s, const Contraction *p, Mapping
     return MAPPING_MODEL;
 }
 
-/* The words of the work-group order, behind Tensile's arguments (problem/mapping.h). */
+/* The words of the work-group order, after Tensile's arguments (problem/mapping.h). */
 static void put_order(const Main *m)
 {
     Mapping order = m->in->mapping;
@@ -367,7 +367,7 @@ static void put_offsets(const Main *m)
     put_u64(m->args, (uint64_t)m->in->offset_b);
 }
 
-/* Where the sums of parts of tiles lie, and the flags behind them; nowhere if no tile is cut. */
+/* The addresses of the partial sums of tiles and of the flags after them; null if no tile is cut. */
 static void put_parts(const Main *m)
 {
     const uint64_t at = (uint64_t)(uintptr_t)m->in->workspace;

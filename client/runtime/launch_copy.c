@@ -315,8 +315,8 @@ static bool copy_taps(const LibSolution *s, const IndexSizes *x, int bytes, Wind
 
 /* ---- the filter ---- */
 
-/* The filter of the copies, of which out->dims has the sizes: without gaps, but for those to multiples of
- * RUN_BYTES behind its contiguous dimension. */
+/* The filter of the copies, of which out->dims has the sizes: without gaps, except that its contiguous
+ * dimension is padded to a multiple of RUN_BYTES. */
 static bool copy_filter(const IndexSizes *x, int bytes, WindowCopy *out)
 {
     const Window *w = &out->window;

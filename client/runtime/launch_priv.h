@@ -10,7 +10,7 @@
 
 /* Arguments are appended with the natural alignment of their type; gaps are 0. The longest list (StreamK,
  * complex, general batched) has 344 bytes; LAUNCH_ARGS_MAX leaves room for
- * tensor maps behind it. */
+ * tensor maps after it. */
 typedef struct {
     unsigned char *at;
     uint32_t n;
@@ -42,7 +42,7 @@ static inline void put_u64(Args *a, uint64_t v)
     memcpy(a->at + a->n, &v, 8);
     a->n += 8;
 }
-/* A structure without padding, of 64-bit fields and others behind them. */
+/* Appends a structure that has no padding: 64-bit fields first, then smaller ones. */
 static inline void put_struct(Args *a, const void *x, uint32_t bytes)
 {
     put_align(a, 8);
@@ -99,9 +99,9 @@ void put_dim_strides(Args *a, const IndexSizes *x, int t, int first);
 void put_workspace_strides(Args *a, const IndexSizes *x, int first);
 /* The same with stride 0 for dimensions of one element, as beta-only kernels take them; t: C or D. */
 void put_dim_beta_strides(Args *a, const IndexSizes *x, int t, bool workspace, int first);
-/* The first n sizes. k: elements that are added up; 0: the last size is passed as 0. */
+/* The first n sizes. empty: the sum has no elements, and the last size is passed as 0. */
 void put_dim_sizes(Args *a, const IndexSizes *x, int n, bool empty);
-/* The numbers by which kernels divide to take packed indices apart, and the zero pads. */
+/* The magic numbers by which kernels divide to unpack packed indices, and the zero pads. */
 void put_dim_numbers(Args *a, const IndexSizes *x, const SizeMapping *map);
 /* 1 + sum of stride * (size - 1) over the tensor's dimensions, batch dimensions only with_batch. */
 uint64_t dim_elements(const IndexSizes *x, int t, bool with_batch);
@@ -128,7 +128,7 @@ bool stream_has_parts(const Contraction *p, const LibSolution *s, const Geometry
 void put_streamk(const Contraction *p, const LibSolution *s, const LaunchHardware *hw, const Geometry *g,
                  Args *args);
 
-/* The areas of a workspace of parts of tiles, one behind the other: sums, then 32-bit flags. */
+/* The consecutive areas of a workspace of partial tiles: sums, then 32-bit flags. */
 typedef struct {
     uint64_t sum_bytes, n_flags;
 } WorkspaceParts;
@@ -144,7 +144,7 @@ typedef struct {
     const LibSolution *s;
     const LaunchInputs *in;
     const Geometry *g;
-    uint64_t copies;          /* address behind the results in the workspace */
+    uint64_t copies;          /* address after the results in the workspace */
     const WindowPlace *place; /* of a window whose results belong to blocks of pixels; else NULL */
 } Helper;
 
@@ -199,7 +199,7 @@ Err describe_window(const Helper *h, unsigned t, TensorMap *out);
 Err put_window(const Helper *h, Args *a);
 /* Appends the tensor maps of the solution's sizeMapping (launch_maps.c). */
 Err put_tensor_maps(const Helper *h, Args *a);
-/* Appends the arguments of fused operations, which stand behind all others of Tensile's. */
+/* Appends the arguments of fused operations, which are the last of Tensile's. */
 void put_fused(const Helper *h, Args *a);
 Err beta_only_call(const Helper *h, LaunchList *out);
 Err post_gsu_call(const Helper *h, LaunchList *out);

@@ -41,7 +41,7 @@ typedef struct {
     int64_t size, stride;
 } Merged;
 
-/* Adds an index that is to lie behind those that are merged; false where it does not. */
+/* Adds an index whose stride must continue the merged ones; false where it does not. */
 static bool merge(const IndexSizes *x, unsigned t, int32_t index, Merged *m)
 {
     const int64_t stride = stride_of(x, t, index), size = x->size[index];
@@ -199,7 +199,7 @@ static uint64_t bytes_of(int64_t stride, int64_t n, DataType type, uint64_t in_f
     return (in_front + STEP - 1) / STEP * STEP;
 }
 
-/* Sets a dimension behind those that are set, its size and its stride in elements. */
+/* Appends a dimension: its size, and its stride in elements. */
 static void push(TensorMap *m, int64_t size, int64_t stride)
 {
     const DataType type = (DataType)m->type;
@@ -275,7 +275,7 @@ Err describe_window(const Helper *h, unsigned t, TensorMap *out)
     *out = (TensorMap){.address =
                            (uint64_t)(uintptr_t)base[t] + (uint64_t)offset[t] * (uint64_t)type_bytes(type),
                        .type = (int)type};
-    /* nothing is read but elements behind the channels */
+    /* only elements beyond the channels are read, which the copy engine fills with zeros */
     if (t < 2 && !launch_reads_ab(h->p)) out->address = (uint64_t)(uintptr_t)in->d & ~UINT64_C(15);
     if (t == (unsigned)w.pixels)
         describe_pixels(h->p->dims, &w, shape, out);

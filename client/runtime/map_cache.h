@@ -1,6 +1,6 @@
 /* Encoded tensor maps of the last launches: a call of the same matrices does not ask the driver again. A
- * map's bytes depend on its description alone, so that entries stay right when memory is freed and given out
- * anew.
+ * map's bytes depend on its description alone, so that entries stay right when memory is freed and
+ * allocated again.
  */
 #ifndef CLIENT_RUNTIME_MAP_CACHE_H
 #define CLIENT_RUNTIME_MAP_CACHE_H

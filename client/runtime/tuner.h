@@ -246,7 +246,8 @@ enum { TUNER_SCALE_SCALAR = 1, TUNER_SCALE_VECTOR = 2 };
  *
  * Zero the structure, set size to sizeof(tuner_epilogue), then the members that you need. It may grow at its
  * end: size says what the program knows, and what it does not know is 0. A size that is less than that of
- * the first release is TUNER_INPUT; so is a larger one than the library's, unless all bytes behind it are 0.
+ * the first release is TUNER_INPUT; so is a larger one than the library's, unless all bytes beyond the
+ * library's are 0.
  *
  * Which operations there are is said by bias_along, activation, scale_ab, scale_cd and scale_alpha_along; the
  * library needs a solution with exactly these (and with this bias_type). Each of them needs its pointers, and
@@ -348,10 +349,9 @@ typedef struct {
     int64_t n, c, h, w;                                         /* images, channels, rows, columns */
     int64_t k, y, x;                                            /* filters, their rows and columns */
     int64_t stride_h, stride_w, dilation_h, dilation_w;         /* 0 means 1 */
-    int64_t pad_h, pad_w, pad_h_end,
-        pad_w_end;            /* rows and columns of zeros in front of the input, behind it */
-    int64_t out_h, out_w;     /* checked against what follows; 0: not given */
-    int64_t groups;           /* 0 means 1 */
+    int64_t pad_h, pad_w, pad_h_end, pad_w_end; /* rows and columns of zeros before the input, after it */
+    int64_t out_h, out_w;                       /* checked against what follows; 0: not given */
+    int64_t groups;                             /* 0 means 1 */
     const void *alpha, *beta; /* one value of compute_type each, in host memory; NULL: 1 and 0 */
     void *input, *filter, *output;
     int64_t solution_index; /* > 0: run this solution (index in the file + 1); 0: the library's choice */
@@ -403,8 +403,8 @@ TUNER_API tuner_status tuner_select_conv2d(tuner_library *lib, const tuner_conv2
 
 /* The order in which the work-groups of a kernel take the tiles of D, for kernels that have it as an argument
  * (WorkGroupMappingDim 0 or 1 of the solution): bands of wgm tiles (1 to 1024); ids regrouped for xcc dies (1
- * to 32; 1: not), in groups of so many ids (0: all; a multiple of xcc, below 1024), or in chunks of a die (0:
- * no; below 256; then group is 0). */
+ * to 32; 1: not), in groups of `group` ids (0: all; a multiple of xcc, below 1024), or in chunks of `chunk`
+ * ids per die (0: no; below 256; then group is 0). */
 typedef struct {
     int32_t wgm, xcc, group, chunk;
 } tuner_mapping;

@@ -41,7 +41,7 @@ typedef struct {
     Form form;
     ConvTensor a, b;
     int64_t n_parts;
-    Part part[PARTS_KEPT]; /* the first ones; others are made anew in each call */
+    Part part[PARTS_KEPT]; /* the first ones; the others are made in each call */
 } ConvPlan;
 
 enum { CONV_SLOTS = 64 };

@@ -6,7 +6,7 @@
 #include "client/runtime/conv_members.h"
 #include "client/runtime/tuner_conv.h"
 
-/* Of the first releases; later members stand behind them. */
+/* Bytes of the descriptions in the first release; later members follow those. */
 enum { FIRST_SIZE_2D = 240, FIRST_SIZE_3D = 296 };
 _Static_assert(sizeof(tuner_conv2d_desc) == FIRST_SIZE_2D && sizeof(tuner_conv3d_desc) == FIRST_SIZE_3D,
                "members are added at the end, and these sizes stay");

@@ -4,7 +4,7 @@
 
 #include "client/runtime/tuner_priv.h"
 
-/* Of the first release; later members stand behind it. */
+/* Bytes of tuner_epilogue in the first release; later members follow those. */
 enum { FIRST_SIZE = 104 };
 _Static_assert(sizeof(tuner_epilogue) == FIRST_SIZE, "members are added at the end, and FIRST_SIZE stays");
 _Static_assert((int)TUNER_ACTIVATION_CLAMP == ACTIVATION_CLAMP &&

@@ -28,7 +28,7 @@ static const int64_t *positions(Filler *f, IndexGroup group, int t, int pad)
     return table;
 }
 
-/* Whether the steps of an index group before and behind entry i are alike, in data and in all pads. */
+/* Whether the steps of an index group before and after entry i are equal, in data and in all pads. */
 static bool same_step(const MatrixMap *m, bool rows, int64_t i)
 {
     const int64_t *at = (rows ? m->row : m->col) + i;
@@ -120,7 +120,7 @@ static int64_t gcd(int64_t a, int64_t b)
     return a;
 }
 
-/* Elements that a zero pad takes off the extent of a tensor: those in front, and those behind the last
+/* Elements that a zero pad takes off the extent of a tensor: those before it, and those after the last
  * position below the pad's edge. */
 static int64_t padded(const IndexSizes *x, int t, int pad)
 {

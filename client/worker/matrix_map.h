@@ -14,7 +14,7 @@ typedef struct {
 Err matrix_maps_init(MatrixMaps *m, const IndexSizes *x);
 void matrix_maps_fini(MatrixMaps *m);
 /* Which elements of D's extent belong to D: a bit of each, from the first element on, in whole words, which
- * the caller frees; bits behind the extent are set. NULL without an error: all of them, as D has no gaps.
+ * the caller frees; bits beyond the extent are set. NULL without an error: all of them, as D has no gaps.
  * ERR_FAILED: out of memory. */
 Err matrix_map_used(const MatrixMap *m, const IndexSizes *x, int64_t n_elements, uint64_t **used);
 /* Elements from the first to the last that are accessed of tensor t. ERR_INPUT above 2^40. */

@@ -23,7 +23,7 @@ static Err parse_identifier(const char *text, Operation *out)
     bool trans[2];
     *out = (Operation){0};
     if (!fused_of_identifier(&rest, &out->fused))
-        FAIL(ERR_INPUT, "problem-identifier '%s': no fused operations have the name behind the indices",
+        FAIL(ERR_INPUT, "problem-identifier '%s': the name after the indices is none of fused operations",
              text);
     Err e = indices_read(rest, &out->indices);
     if (e) return err_context(e, "problem-identifier ");
@@ -223,7 +223,7 @@ static Err read_dim_strides(const StrList *list, size_t i, int t, IndexSizes *x)
     return 0;
 }
 
-/* "free,sum,start,end;...": the indices' numbers, and the elements in front of and behind the tensor. */
+/* "free,sum,start,end;...": the indices' numbers, and the elements before and after the tensor. */
 static Err read_pads(const char *option, Str text, int t, IndexSizes *x)
 {
     Str one;
@@ -413,8 +413,8 @@ static Err check_general(const ClientOptions *o, const char *identifier)
 Err problem_set_read(Arena *a, const ClientOptions *o, ProblemSet *out)
 {
     *out = (ProblemSet){.identifier = o->problem_identifier};
-    if (!out->identifier[0]) FAIL(ERR_INPUT, "no problem-identifier");
-    if (!o->problem_sizes.n) FAIL(ERR_INPUT, "no problem-size");
+    if (!out->identifier[0]) FAIL(ERR_INPUT, "--problem-identifier is missing (see tuner-client --help)");
+    if (!o->problem_sizes.n) FAIL(ERR_INPUT, "--problem-size is missing (see tuner-client --help)");
     Operation op;
     TRY(parse_identifier(out->identifier, &op));
     TRY(check_options(o));

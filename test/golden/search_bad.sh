@@ -7,7 +7,7 @@ config() { # lines of BenchmarkFinalParameters
     printf '      ForkParameters:\n        - DepthU: [8, 32]\n        - WorkGroup: [[8, 8, 1]]\n      BenchmarkFinalParameters:\n'
     printf '%s\n' "$@"; sed -n '/^LibraryLogic/,$p' "$DATA/search/sim.yaml"; } >c.yaml
 }
-tune() { "$BIN/tuner" "$@" >said 2>&1; echo "exit $?"; grep -E 'HeldOut|another device|^tuner: (c|out)' said | sed "s|^.*c.yaml|c.yaml|; s| of [^ ]*: simulated| of HOST: simulated|; s|'[^']*' measures|'NAME' measures|"; }
+tune() { "$BIN/tuner" "$@" >said 2>&1; echo "exit $?"; grep -E 'HeldOut|another device|^tuner: (c|out)' said | sed "s|^.*c.yaml|c.yaml|; s| of [^ ]*: simulated| of HOST: simulated|; s|on '[^']*'$|on 'NAME'|"; }
 sizes='        - ProblemSizes:
           - Exact: [64, 64, 1, 64]
           - Exact: [128, 64, 1, 64]'

@@ -1,7 +1,7 @@
 # Shards that do not fit, damaged files, wrong numbers: one line each, and what can be gathered is.
 export TUNER_SIM="arch=x86-64-v3;spread=0;noise=0;words=0.2"
 tuner() { "$BIN/tuner" "$@"; }
-said() { grep "^tuner:" log | sed "s|$DATA|DATA|g; s|$PWD|.|g; s|plan [0-9a-f]*, not of this one, [0-9a-f]*|plan X, not of this one, Y|"; }
+said() { grep "^tuner:" log | sed "s|$DATA|DATA|g; s|$PWD|.|g; s|plan [0-9a-f]*, expected plan [0-9a-f]*|plan X, expected plan Y|"; }
 C=$DATA/run/shards.yaml
 tuner shard "$C" S --shards 4 --global-parameters ClientBuildPath="$PWD/build" >/dev/null 2>&1; echo "exit $?"
 echo "--- numbers"

@@ -444,7 +444,7 @@ static void test_as_tensile(void **state)
         "c.yaml:4: key 'DataType' takes the place of that of line 4",
         "c.yaml:2: key 'GlobalParameters' takes the place of that of line 1",
         "c.yaml:5: key 'OptNoLoadLoop' in a size-group has no effect, as in Tensile",
-        "c.yaml:10: stridesA: A has 3 indices: strides behind them have no effect",
+        "c.yaml:10: stridesA: A has 3 indices: strides after these have no effect",
         "c.yaml:8: Exact: leading dimension LDA 8 is below the least, 64, which takes its place, as in "
         "Tensile, "
         "and of 1 more",

@@ -117,7 +117,7 @@ static void test_reasons(void **state)
     s = base, s.VectorWidth = 3;
     assert_rejected(&d, &s, RULE_VW_THREAD_TILE, "ThreadTile 4x4 is not a multiple of VectorWidth 3");
     s = base, s.DepthU = 512, s.StaggerU = 0;
-    assert_rejected(&d, &s, RULE_LDS_BIG, "524288 bytes of local memory are more than the 65536 there are");
+    assert_rejected(&d, &s, RULE_LDS_BIG, "524288 bytes of local memory exceed the limit of 65536");
     s = base, s.DepthU = 6;
     assert_rejected(&d, &s, RULE_NO_DEPTH_U, "no DepthU up to 6 lets the threads share the loads evenly");
     s = base, s.NumLoadsCoalescedB = 7;
@@ -183,7 +183,7 @@ static void test_limits(void **state)
     assert_ok(deriver_init(&d, &pt, target_find(STR("gfx906")), &limits));
     solution_init(&s, &pt);
     s.DepthU = 32;
-    assert_rejected(&d, &s, RULE_LDS_BIG, "32768 bytes of local memory are more than the 16384 there are");
+    assert_rejected(&d, &s, RULE_LDS_BIG, "32768 bytes of local memory exceed the limit of 16384");
     limits.max_depth_u = 1 << 20;
     assert_int_equal(deriver_init(&d, &pt, target_find(STR("gfx906")), &limits), ERR_INPUT);
 }

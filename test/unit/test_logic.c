@@ -177,7 +177,7 @@ static void test_bad_input(void **state)
     refused(STR(""), "f.yaml");
     refused(STR("42\n"), "expected a list or a map");
     refused(STR("- {MinimumRequiredVersion: 4.44.0}\n- vega20\n"), "cut off");
-    refused(STR("{MinimumRequiredVersion: 4.44.0, ScheduleName: x}\n"), "without 'ArchitectureName'");
+    refused(STR("{MinimumRequiredVersion: 4.44.0, ScheduleName: x}\n"), "the map has no 'ArchitectureName'");
     arena_fini(&a);
 }
 

@@ -366,7 +366,7 @@ static void test_wgmma_reasons(void **state)
     assert_rule(&plain, s, RULE_MI_NOT_ON_ARCH);
     REASON(bad.MatrixInstruction.v[2] = 8, RULE_MI_NOT_FOR_TYPE);
     REASON(bad.MatrixInstruction.v[7] = 2, RULE_WG_LANES);
-    REASON(bad.ConsumerSchedule = SCHEDULE_PINGPONG, RULE_WG_TURNS);
+    REASON(bad.ConsumerSchedule = SCHEDULE_PINGPONG, RULE_WG_PINGPONG);
     REASON(bad.PersistentKernel = 0, RULE_WG_PERSISTENT);
     REASON(bad.PersistentKernelAlongBatch = 0, RULE_WG_PERSISTENT);
     REASON(bad.DepthU = 96, RULE_WG_DEPTH);

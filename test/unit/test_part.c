@@ -114,7 +114,7 @@ static void test_lists(void **state)
         const char *arch, *devices; /* separated by ';' */
         int n_cu;
         bool same;
-        const char *parts, *stranger;
+        const char *parts, *foreign;
     } cases[] = {
         {"gfx906", "Device 66a0;Device 66a1;Device 66a7;Device 66af;Vega 20", 64, false,
          "MI60 64, MI50 60, Pro VII 60, Vega 20 64, Radeon VII 60", NULL},
@@ -152,8 +152,8 @@ static void test_lists(void **state)
         assert_string_equal(buf_cstr(&b), cases[i].parts);
         assert_int_equal(l.n_cu, cases[i].n_cu);
         assert_int_equal(l.same, cases[i].same);
-        assert_int_equal(l.stranger != NULL, cases[i].stranger != NULL);
-        if (l.stranger) assert_string_equal(l.stranger->name, cases[i].stranger);
+        assert_int_equal(l.foreign != NULL, cases[i].foreign != NULL);
+        if (l.foreign) assert_string_equal(l.foreign->name, cases[i].foreign);
         buf_fini(&b);
     }
 }

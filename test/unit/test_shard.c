@@ -58,16 +58,16 @@ static void test_bad_plans(void **state)
 {
     static const char *const bad[][3] = {
         {"tuner-shards: 1", "tuner-shards: 2", "tuner-shards is 2, this tuner reads and writes 1"},
-        {"tuner-shards: 1", "shards-of: 1", "it has no key 'tuner-shards'"},
-        {"[config.yaml,", "[../config.yaml,", "files '../config.yaml' is no name"},
-        {"[config.yaml,", "['a/b',", "files 'a/b' is no name"},
+        {"tuner-shards: 1", "shards-of: 1", "expected the key 'tuner-shards'"},
+        {"[config.yaml,", "[../config.yaml,", "files '../config.yaml', expected a name"},
+        {"[config.yaml,", "['a/b',", "files 'a/b', expected a name"},
         {"[0, 3, 3]", "[0, 3, 4]", "sizes"},
         {"[0, 3, 3]", "[2, 0, 0]", "sizes"},
         {"[0, 3, 3]", "[0, 0, 0]", "are not in order"},
         {"[0, 0, 0], [0, 3, 3]", "", "sizes"},
         {"configs: 1", "configs: 3", "configs"},
         {"simulate: false", "simulate: maybe", "simulate"},
-        {"version: 0.1.0", "edition: 0.1.0", "it has no 'version'"},
+        {"version: 0.1.0", "edition: 0.1.0", "the key 'version' is missing"},
         {"[1, 0, 0]", "[1, 0, 18446744073709551616]", "sizes"},
     };
     Arena a;
@@ -93,12 +93,12 @@ static void test_bad_plans(void **state)
 static void test_bad_results(void **state)
 {
     static const char *const bad[][3] = {
-        {"plan: id", "plan: other", "it is of plan other, not of this one"},
-        {"shard: 0", "shard: 1", "it is of shard 1, expected 0"},
+        {"plan: id", "plan: other", "the result belongs to plan other, expected plan"},
+        {"shard: 0", "shard: 1", "the result belongs to shard 1, expected shard 0"},
         {"- group: 0", "- group: 2", "group"},
         {"- [6, ", "- [8, ", "kernels"},
-        {"- [6, Cijk", "- [6, ../Cijk", "is no name"},
-        {"VWB8, Cijk", "VWB8, ../Cijk", "is no name"},
+        {"- [6, Cijk", "- [6, ../Cijk", "expected a name"},
+        {"VWB8, Cijk", "VWB8, ../Cijk", "expected a name"},
         {"compute-units: 60", "compute-units: -1", "compute-units"},
     };
     Arena a;

@@ -192,7 +192,7 @@ static void test_refusals(void **state)
         {"[Range: [[1], [1], [1], [8, 2, -1, 64]]]", NN,
          "t.yaml:1: Range: dimension 3 never ends with stride 2 and increment -1"},
         {"[Range: [[64, 64, 8], [1], [1], [1]]]", NN,
-         "t.yaml:1: Range: dimension 0 starts at 64, behind its end 8"},
+         "t.yaml:1: Range: dimension 0 starts at 64, after its end 8"},
         {"[Range: [0, [1], [1], [1]]]", NN,
          "t.yaml:1: Range: dimension 0 copies dimension 0, which is not before it (one value: [0])"},
         {"[Range: [[1], [1], 64, [1]]]", NN,

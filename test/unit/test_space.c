@@ -282,7 +282,7 @@ static void test_many(void **state)
     assert_ok(fork_init(&fork, &s.space, &s.deriver));
     while (more) assert_ok(fork_next(&fork, &more));
     assert_int_equal(fork.n_unique, 4096);
-    assert_int_equal(fork.n_kept_away, 4096);
+    assert_int_equal(fork.n_hashed, 4096);
     assert_int_equal(fork.n_duplicates, 4096);
     fork_fini(&fork);
     space_fini(&s.space);

@@ -50,7 +50,7 @@ typedef struct {
     const char *cache_dir; /* created when missing; several processes may share it */
     const char *log_dir;   /* NULL: cache_dir/failed */
     int jobs;              /* compilers at once; 0: as many as cores and free memory allow */
-    size_t spare;          /* of these, so many fewer, but at least one: cores for others */
+    size_t spare;          /* cores left to others: jobs is less by this, but at least 1 */
     size_t batch;          /* most kernels in one compiler call; 0: 16; 1: every kernel gets its own object */
     uint64_t timeout_ns;   /* of one compiler call; 0: 60 s */
     uint64_t memory_bytes; /* limit of one compiler, also used to choose jobs; 0: 1.5 GiB */

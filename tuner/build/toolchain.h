@@ -29,7 +29,7 @@ typedef struct {
     const char *headers;          /* '#include' lines that sources begin with, for precompiling; NULL: none */
     const char *linker;           /* full path; NULL: objects are not linked */
     const char *disassembler;     /* full path; NULL: there is none */
-    const char *const *link_args; /* arguments behind the objects, NULL-terminated */
+    const char *const *link_args; /* arguments after the objects, NULL-terminated */
     Str identity; /* version and arguments: together with the source they determine the object */
 } Toolchain;
 

@@ -7,8 +7,10 @@
 
 enum { N = MODEL_N_RATES, STEPS_MAX = 60 };
 
-/* Spread of log(predicted / measured) that is the model's own, spread of the rates around typical ones, and
- * the bounds that keep a rate of samples that no model explains within reason. */
+/* NOISE: standard deviation of log(predicted / measured) at perfect rates. PRIOR, PRIOR_PART: standard
+ * deviations of the logarithms of rates around the typical ones, of clocks and of parts of a bandwidth.
+ * BOUND: the largest change of a logarithm, for samples that no rates explain. STEP: of the numeric
+ * derivative. */
 static const double NOISE = 0.12, PRIOR = 0.8, PRIOR_PART = 0.12, BOUND = 2.5, STEP = 0.01;
 
 typedef struct {
@@ -38,7 +40,7 @@ static double log_error(const Fit *f, const ModelRates *r, size_t i)
     return log(model_time(&s->kernel, f->d, r, &s->size, NULL) / s->seconds);
 }
 
-/* Weight of a sample at that error: Huber's, so that single kernels do not decide. */
+/* Weight of a sample at that error by Huber's function, which limits the influence of single kernels. */
 static double weight_at(const ModelSample *s, double error)
 {
     double far = fabs(error) / (3 * NOISE);
@@ -68,7 +70,7 @@ static double cost_at(const Fit *f, const double *x)
     return cost;
 }
 
-/* Solves a * x = b for a symmetric positive definite matrix, in place. False: it is not. */
+/* Solves a * x = b for a symmetric positive definite matrix in place. False: the matrix is not definite. */
 static bool solve(double a[N][N], double b[N])
 {
     for (int i = 0; i < N; i++) {

@@ -1,6 +1,6 @@
 /* Fits the performance model's rates to measured times: least squares of the logarithms of predicted over
- * measured time, for each class of kernels by itself, with the typical rates as prior knowledge, so that a
- * rate that the samples do not show stays where it is.
+ * measured time, separately for each class of kernels. The typical rates are the prior, so that a rate that
+ * has no influence on the samples keeps its value.
  */
 #ifndef MEASURE_CALIBRATE_H
 #define MEASURE_CALIBRATE_H

@@ -1,6 +1,6 @@
-/* Conditions of solutions on sizes: multiples, least and greatest sizes, leading dimensions, what the copy
- * engine takes, and the workspace. A search asks them before a kernel is made; other conditions (types, alpha
- * and beta) hold for all sizes of a group alike. */
+/* Whether a solution can run on a size: multiples, least and greatest sizes, leading dimensions, alignment
+ * for the copy engine, and the workspace. A search checks this before a kernel is made. Other conditions
+ * (types, alpha and beta) are the same for all sizes of a group. */
 #ifndef MEASURE_CONDITIONS_H
 #define MEASURE_CONDITIONS_H
 
@@ -13,9 +13,9 @@ typedef struct Conditions Conditions;
 Err conditions_new(const ProblemType *pt, const ProblemSize *size, size_t n_sizes, int64_t max_workspace,
                    Conditions **out);
 void conditions_free(Conditions *c);
-/* Takes the conditions of a derived, valid solution; false when memory is exhausted. */
+/* Sets the solution, which is derived and valid, for conditions_hold; false when memory is exhausted. */
 bool conditions_take(Conditions *c, const Solution *s);
-/* Whether that solution takes a size, by its number. */
+/* Whether that solution can run on size[size]. */
 bool conditions_hold(const Conditions *c, size_t size);
 
 #endif

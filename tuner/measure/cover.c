@@ -27,7 +27,7 @@ static bool covers(const Covering *g, size_t z, size_t k)
     return !isinf(ns) && loss(g, z, ns) <= g->max_loss + 1e-12;
 }
 
-/* The fastest kept kernel but `without`. */
+/* The fastest kept kernel other than `without`. */
 static size_t fastest(const Covering *g, size_t z, size_t without)
 {
     size_t at = SIZE_MAX;
@@ -77,7 +77,7 @@ static size_t next_kernel(const Covering *g, const bool *covered)
     return best;
 }
 
-/* Drops kernels whose sizes others that were chosen later cover, too. */
+/* Drops kernels all of whose sizes are also covered by kernels that were chosen later. */
 static void drop_needless(Covering *g)
 {
     for (size_t k = 0; k < g->t->n_kernels; k++) {

@@ -15,13 +15,14 @@ typedef struct {
     bool *kept; /* of each kernel */
     size_t n_kept;
     size_t *choice;     /* of each size: its fastest kept kernel; SIZE_MAX: none works */
-    double mean, worst; /* loss of speed against all kernels: by the geometric mean over sizes, largest */
-    /* What leaving one kept kernel out would cost: the same two numbers without it; of the others 0.
-     * INFINITY: a size would have no kernel. */
+    double mean, worst; /* loss of speed against all kernels: geometric mean over sizes, and largest */
+    /* Of each kernel: the same two losses if this kept kernel were left out too; 0 for kernels that are not
+     * kept. INFINITY: a size would have no kernel. */
     double *mean_without, *worst_without;
 } Cover;
 
-/* max_loss: share of the speed, 0 to 1. A size that no kernel can do is left out. Memory comes from a. */
+/* max_loss: share of the speed, 0 to 1. A size on which no kernel runs is left out. Memory comes from a.
+ * ERR_FAILED: out of memory. */
 Err cover_make(Arena *a, const CoverTimes *t, double max_loss, Cover *out);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * Statements are string literals and stay prepared until db_close. Values: types is one letter per '?': 'i'
  * int64_t, 'r' double (NAN becomes NULL), 's' Str (s == NULL becomes NULL). The schema is in store.c. Errors
- * name the file and SQLite's reason. A Db belongs to one thread. For the files of measure/ alone.
+ * name the file and SQLite's reason. A Db belongs to one thread. Private to measure/.
  */
 #ifndef MEASURE_DB_H
 #define MEASURE_DB_H
@@ -34,7 +34,7 @@ Err db_each(Db *db, DbRowFn *fn, void *ctx, const char *sql, const char *types, 
 /* First column of the first row. *found (may be NULL): whether there is a row. */
 Err db_int(Db *db, int64_t *out, bool *found, const char *sql, const char *types, ...);
 
-/* Whether the file has a table of that name: one that was added later, in a store of an older version. */
+/* Whether the file has a table of that name. Stores of older versions lack tables that were added later. */
 Err db_has_table(Db *db, const char *name, bool *has);
 
 int64_t row_int(const DbRow *row, int column);

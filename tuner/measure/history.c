@@ -111,8 +111,7 @@ static Err measure_row(void *ctx, const DbRow *row)
 
 #define MEASURE_COLUMNS                                                                                      \
     "SELECT k.name, p.key, m.status, m.samples, m.checked, " SECONDS("m.at") ", m.setting, m.run"
-#define MEASURE_TABLES                                                                                       \
-    " FROM measurement m JOIN kernel k ON k.id=m.kernel JOIN problem p ON p.id=m.problem"
+#define MEASURE_TABLES " FROM measurement m JOIN kernel k ON k.id=m.kernel JOIN problem p ON p.id=m.problem"
 
 Err query_measure_times(Store *s, MeasureTimeFn *fn, void *ctx)
 {

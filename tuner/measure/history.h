@@ -1,6 +1,6 @@
-/* History: when a run did what (starts of the program, steps, compilers, client processes, measurements), and
- * the losses of the library's choices on held-out sizes. What is written here is in tables of their own that
- * are made when something is first written to them; a store of an older version has none of it.
+/* History: the times of a run's events (starts of the program, steps, compilers, client processes,
+ * measurements), and the losses of the library's choices on held-out sizes. The tables of clients and losses
+ * are created when something is first written to them, so that a store of an older version lacks them.
  *
  * Times are seconds since 1970, UTC, to the millisecond.
  */

@@ -1,8 +1,8 @@
-/* Times of one race at like clocks. See level.h.
+/* Times of one race at the same clocks. See level.h.
  *
- * The logarithm of a sample is that of its runner's time plus the pace of its round. Both are found in turns,
- * beginning with the winner's rounds: paces are medians over runners, times are medians over rounds that are
- * weighted by how well the round's runners agree.
+ * The logarithm of a sample is that of its runner's time plus the pace of its round. Paces and times are
+ * computed alternately, beginning with the winner's rounds: paces are medians over runners, times are medians
+ * over rounds, weighted by how well the round's runners agree.
  */
 #include "measure/level.h"
 
@@ -12,9 +12,9 @@
 #include "base/arena.h"
 #include "measure/stats.h"
 
-/* TURNS: after so many nothing changes any more. Spread of the samples of a round: what every round has, what
- * is taken for a round of one runner, and the most that one sample adds. */
-enum { TURNS = 6 };
+/* ITERATIONS: enough for times and paces to converge. Spread of a round's samples, as logarithms: SPREAD is
+ * the least, ALONE that of a round with one runner, FAR the most that one sample adds. */
+enum { ITERATIONS = 6 };
 static const double SPREAD = 0.003, ALONE = 0.02, FAR = 0.2;
 /* First rounds launch kernels one by one, with gaps of up to GAP_NS between them. Later ones launch kernels
  * shorter than SHORT_NS as a graph, without gaps (BLOCK_GRAPH_NS of client/worker/block_timer.h). */
@@ -123,16 +123,16 @@ static double median_of(Weighted *v, size_t n)
     return 0;
 }
 
-/* The logarithm of the time that a sample shows: of short kernels without the gap, which is the same for all,
- * of others at the winner's clocks. */
+/* The logarithm of a sample's time at the winner's clocks; of short kernels without the gap between launches,
+ * which is the same for all of them. */
 static double without_pace(const Round *round, double log_ns)
 {
     const double ns = exp(log_ns);
     return round->gap > 0 ? log(fmax(ns - round->gap, ns / 4)) : log_ns - round->pace;
 }
 
-/* What the samples of a round are over the times of their runners, of runners that have `least` rounds:
- * logarithms, or nanoseconds. */
+/* Collects the differences between a round's samples and the times of their runners, as logarithms or in ns.
+ * Only runners with at least `least` rounds count. Returns how many there are. */
 static size_t paces_collect(Leveling *l, const Round *round, size_t least, bool in_ns)
 {
     size_t n = 0;
@@ -145,8 +145,8 @@ static size_t paces_collect(Leveling *l, const Round *round, size_t least, bool 
     return n;
 }
 
-/* Runners with one or two rounds say little of whether a round agrees with others, and count only where there
- * are no better ones. */
+/* Finds the pace and the spread of a round. Runners with one or two rounds hardly show whether a round agrees
+ * with others, and count only where there are no runners with more. */
 static void pace_find(Leveling *l, Round *round)
 {
     size_t n = 0, least = 4;
@@ -171,7 +171,8 @@ static void pace_find(Leveling *l, Round *round)
     round->spread = n > 1 ? SPREAD + far / (double)n : ALONE;
 }
 
-/* The times of all runners that have a round whose pace is known. False: all these were known before. */
+/* Computes the times of all runners that have a round whose pace is known. True: some were not known before.
+ * */
 static bool times_find(Leveling *l)
 {
     bool more = false;
@@ -212,7 +213,7 @@ static void levels_find(Leveling *l)
 {
     const LevelRunner *winner = &l->r[l->winner];
     bool more = true;
-    for (int turn = 0; more || turn < TURNS; turn++) {
+    for (int i = 0; more || i < ITERATIONS; i++) {
         for (size_t k = 0; k < l->n_rounds; k++) pace_find(l, &l->round[k]);
         more = times_find(l);
     }

@@ -1,12 +1,12 @@
-/* Times of one race at like clocks.
+/* Makes times of one race comparable that were taken at different clocks.
  *
- * A race drops slow runners early. A GPU reaches its power limit only after a while, so that those have a few
- * samples at a high clock, and the runners of the last stage tens at the clock that lasts, up to a third
- * lower. What is compared is therefore samples of the same round, which were taken side by side: the time of
- * a runner is the winner's, times their ratio over the rounds that both took part in. Where the clock fell
- * within a round, its ratios say nothing. Runners that were in several rounds show that: a round counts the
- * less the more it disagrees with the others. A runner that met the winner in no round is compared with those
- * that did.
+ * A race drops slow runners early. A GPU reaches its power limit only after a while, so that dropped runners
+ * have a few samples at a high clock, whereas runners of the last stage have tens of samples at the sustained
+ * clock, which is up to a third lower. Therefore only samples of the same round, which were taken side by
+ * side, are compared: the time of a runner is the winner's time, multiplied by the ratio of the two over the
+ * rounds in which both took part. A round within which the clock fell has meaningless ratios. Runners with
+ * several rounds reveal such a round, and it counts the less the more it disagrees with their other rounds. A
+ * runner that shares no round with the winner is compared with runners that do.
  */
 #ifndef MEASURE_LEVEL_H
 #define MEASURE_LEVEL_H
@@ -31,9 +31,9 @@ typedef struct {
     double level; /* out: what its times have to be multiplied with; 1 where nothing can be compared */
 } LevelRunner;
 
-/* The winner, which is the fastest of a last stage, keeps level 1, and so do others of last stages that took
- * part in half of its rounds. Nobody else gets below the winner's time. Without a winner all levels are 1.
- * ERR_FAILED: out of memory. */
+/* Sets the level of each runner. The winner, which is the fastest of a last stage, has level 1, and so have
+ * other runners of last stages that took part in at least half of its rounds. No other runner's time becomes
+ * less than the winner's. Without a winner all levels are 1. ERR_FAILED: out of memory. */
 Err level_runners(LevelRunner *r, size_t n);
 
 #endif

@@ -8,7 +8,8 @@
 #include "base/random.h"
 #include "base/spread.h"
 
-/* Spaces with fewer permutations are enumerated by this process, without memory for what was seen. */
+/* Spaces with fewer permutations are enumerated by this process alone, with Fork, which needs no table of all
+ * candidates. */
 enum { SMALL = 1 << 15 };
 
 /* A Feistel network of four rounds over the next even number of bits; values beyond size are mapped again
@@ -51,7 +52,7 @@ void pool_choices(const Pool *p, int64_t permutation, uint32_t *choice)
     }
 }
 
-/* How far along the list of a dimension a step goes. */
+/* The largest step along the list of a dimension to a neighbour. */
 static size_t reach(const Dimension *d)
 {
     enum { SHORT = 4, NUMBERS = 2 };
@@ -127,7 +128,7 @@ static Err enumerate(Pool *p, PoolCheckFn *check)
     return e;
 }
 
-/* ---- large spaces: derived by all processors, a part of the permutations each ---- */
+/* ---- large spaces: all processors derive parts of the permutations ---- */
 
 enum { PART_LOOKS = 1 << 14 };
 
@@ -149,7 +150,7 @@ typedef struct {
     LookPart *part;
 } Looks;
 
-/* The i-th permutation that is looked at. */
+/* The i-th permutation that is derived. */
 static int64_t look_at(const Pool *p, uint64_t i)
 {
     return p->drawn ? pool_shuffle((int64_t)i, p->size, 1) : (int64_t)i;
@@ -216,7 +217,7 @@ static Err idle_check(void *check)
     return *fn ? (*fn)() : ERR_OK;
 }
 
-/* Looks at all permutations, or at POOL_DRAWN drawn ones. Equal candidates have equal hashes. */
+/* Derives all permutations, or POOL_DRAWN drawn ones. Equal candidates have equal hashes. */
 static Err look(Pool *p, PoolCheckFn *check)
 {
     p->drawn = p->size > POOL_LOOKS;

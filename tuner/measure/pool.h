@@ -1,11 +1,12 @@
-/* Pool: the candidates of a space, known by the hash of their derived parameters before any text is made.
+/* Pool: the candidates of a space, identified by the hash of their derived parameters before any kernel is
+ * generated.
  *
  * A space is a product of dimensions and is indexed by permutation (space.h). Up to POOL_LOOKS
  * permutations are derived, on all processors; of a larger space, POOL_DRAWN are drawn without repetition
- * by a fixed bijection, so that equal spaces give equal pools: a search finds others by their neighbours,
- * and what it reaches in the same time is the same with four times as many (test/bench/search_replay). The
- * pool keeps the permutations of at most POOL_ITEMS distinct valid candidates, a uniform sample where
- * there are more. Any other permutation can still be asked for with pool_get. */
+ * by a fixed bijection, so that equal spaces give equal pools. A search reaches further candidates as
+ * neighbours of good ones; drawing four times as many did not improve what it finds in the same time
+ * (test/bench/search_replay). The pool keeps the permutations of at most POOL_ITEMS distinct valid
+ * candidates, a uniform sample where there are more. pool_get accepts any permutation. */
 #ifndef MEASURE_POOL_H
 #define MEASURE_POOL_H
 
@@ -20,14 +21,14 @@ typedef struct {
     uint64_t n_looks; /* permutations that were derived */
     int64_t *item;    /* distinct valid candidates, in the order in which they were found */
     size_t n, cap;
-    uint64_t keep_below; /* of a thinned pool: items are those whose mixed index is below it */
+    uint64_t keep_below; /* of a thinned pool: it keeps the permutations whose hash is below this */
     bool drawn;          /* the space was sampled, not enumerated */
     RuleCounts rules;    /* of the permutations that were derived */
     uint64_t n_duplicates;
     Verdict example[RULE_COUNT];
 } Pool;
 
-/* Called now and then; an error ends the work. */
+/* Called between blocks of permutations, for Ctrl-C and progress; an error ends the work. */
 typedef Err PoolCheckFn(void);
 
 /* space (sealed) and deriver must outlive the pool. check may be NULL. */
@@ -39,8 +40,9 @@ bool pool_is_whole(const Pool *p);
 bool pool_get(const Pool *p, int64_t permutation, Solution *out, Hash128 *hash);
 /* The choice of each dimension at a permutation. */
 void pool_choices(const Pool *p, int64_t permutation, uint32_t *choice);
-/* Permutations that differ in one dimension: the two next values of long lists of numbers on either side, all
- * values of short lists, at most POOL_STEPS of groups and names. They may be invalid or duplicates. */
+/* Lists permutations that differ in one dimension: two values on either side in long lists of numbers, all
+ * values of short lists, at most POOL_STEPS of groups and names. They may be invalid or duplicates. Returns
+ * how many are in out, at most max. */
 enum { POOL_STEPS = 16 };
 size_t pool_neighbours(const Pool *p, int64_t permutation, int64_t *out, size_t max);
 /* Upper bound of the number that pool_neighbours gives. */

@@ -7,7 +7,7 @@
 #include "measure/calibrate.h"
 #include "measure/conditions.h"
 
-/* So many times are enough for a dozen rates; of more, the first ones are taken evenly. */
+/* This many times are enough for a dozen rates; of more samples, evenly spaced ones are used. */
 enum { FIT_SAMPLES = 3000 };
 
 typedef struct {

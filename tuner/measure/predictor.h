@@ -1,6 +1,6 @@
-/* The performance model of a search: the seconds of a kernel on the sizes of a group, with the conditions of
- * solutions on sizes (a size that a solution does not take has no time), and rates that are fitted to what is
- * measured. */
+/* The performance model as a search uses it (SearchModel): predicted seconds of a kernel on the sizes of a
+ * group, 0 on sizes on which the solution cannot run (conditions.h), with rates that are fitted to measured
+ * times. */
 #ifndef MEASURE_PREDICTOR_H
 #define MEASURE_PREDICTOR_H
 
@@ -15,7 +15,7 @@ typedef struct {
     bool beta;             /* C is read */
     int64_t max_workspace; /* bytes that a kernel may ask for; 0: without limit */
     ModelDevice device;
-    ModelRates rates[MODEL_CLASSES]; /* to begin with: typical ones, or fitted in an earlier run */
+    ModelRates rates[MODEL_CLASSES]; /* initial rates: typical ones, or those fitted in an earlier run */
 } PredictorOptions;
 
 /* What the options point to must outlive *out. */

@@ -1,5 +1,5 @@
-/* Queries: what steps and reports ask a store, answered with structs. All SQL of the program stands below
- * measure/; other folders call these functions and those of store.h and result.h.
+/* Queries of steps and reports to a store, answered with structs. All SQL of the program is below measure/;
+ * other folders call these functions and those of store.h and result.h.
  *
  * Arrays and strings live in the arena that is passed. Errors are those of store.h: ERR_INPUT when the file
  * is damaged, ERR_FAILED for memory or a failed read.
@@ -62,15 +62,17 @@ Err query_plan_work(Store *s, int64_t plan, PairCount *out);
 /* Pairs of the plan that are measured in a setting, runs 0 to n_runs - 1; flops_max stays 0. */
 Err query_measured_work(Store *s, int64_t plan, int64_t setting, int64_t n_runs, PairCount *out);
 
-/* The devices that measured a plan's sizes, by name, or one of its problems (0: all); those of older stores
- * are not known. */
+/* Where the store has measurements, but none of a device with this name, *other is the device of some of
+ * them; otherwise STR_NULL. */
+Err query_other_device(Store *s, Arena *a, Str name, Str *other);
+/* What one device measured. */
 typedef struct {
     Str device; /* "cuda:1 of node7: NVIDIA H200" */
     int64_t n_sizes, n_pairs;
 } DeviceShare;
-/* A device in the store that is not of this name, where none of this name is; STR_NULL: there is none. */
-Err query_other_device(Store *s, Arena *a, Str name, Str *other);
 enum { DEVICE_SHARES_MAX = 1024 };
+/* The devices that measured a plan's sizes, or one of its problems (problem 0: all), sorted by name; at most
+ * DEVICE_SHARES_MAX. Stores of older versions do not know them. */
 Err query_devices(Store *s, Arena *a, const PlanView *p, int64_t problem, DeviceShare **out, size_t *n);
 
 /* The times at which the last max measurements in a setting ended, latest first. */

@@ -167,8 +167,8 @@ Err plans_latest(Store *s, Arena *a, PlanView **out, size_t *n)
 
 bool status_good(Str status) { return str_eq_c(status, "PASSED") || str_eq_c(status, "NO_CHECK"); }
 
-/* Which samples of a race count: those of its last stage; those before when there are none; outliers when
- * there is nothing else. */
+/* Which samples of a race count: those of its last stage; without any, those of earlier stages; without
+ * these, outliers. */
 static SampleFor use_of(const Measurement *m, size_t n_runs)
 {
     bool has[3] = {false, false, false};

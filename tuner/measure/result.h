@@ -32,7 +32,7 @@ typedef struct {
     size_t n_candidates;
     SizeRow *size;
     size_t n_sizes;
-    int64_t n_left; /* pairs, in one run, that a search leaves to its rounds */
+    int64_t n_left; /* pairs of one run that a search measured in its rounds only, not in the final race */
 } PlanView;
 
 /* Pairs that are measured when n_failed kernels were not compiled. */
@@ -74,8 +74,8 @@ Err result_get(Store *s, Arena *a, const PlanView *p, size_t candidate, size_t s
 
 /* The peer's result on a size; found is false when no peer was measured. */
 Err result_peer(Store *s, Arena *a, const PlanView *p, size_t size, Str *name, Result *out);
-/* r: the n candidates of one size. Makes times of a race that were taken at other clocks than the winner's
- * comparable with it, by rounds that both took part in (level.h). Scratch memory comes from a. */
+/* r: the results of all n candidates on one size. Converts times of a race to the winner's clocks, by the
+ * rounds in which both took part (level.h). Scratch memory comes from a. */
 Err results_level(Arena *a, Result *r, size_t n);
 /* The results of all candidates of a size, over all runs, at the winner's clocks. */
 Err results_get(Store *s, Arena *a, const PlanView *p, size_t size, Result **out);

@@ -1,4 +1,4 @@
-/* Rows: collects the rows of a query as an array of structs. Private to tuner/measure. */
+/* Rows: collects the rows of a query as an array of structs. Private to measure/. */
 #ifndef MEASURE_ROWS_H
 #define MEASURE_ROWS_H
 

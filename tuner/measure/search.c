@@ -1,5 +1,5 @@
-/* The searcher's state: candidates, results, what is learned from them. See search.h; search_next.c chooses
- * the batches. */
+/* The state of a search: candidates, results, and the regression fitted to them. See search.h; search_next.c
+ * chooses the batches. */
 #include "measure/search.h"
 
 #include <math.h>
@@ -36,7 +36,8 @@ static Err places_make(Search *s)
 
 Err search_weights(Arena *a, const ProblemType *pt, const ProblemSize *size, size_t n, const double **out)
 {
-    const double launch = 1e7; /* multiply-adds that a device does in the time of a launch, about */
+    const double launch =
+        1e7; /* a rough number of multiply-adds that a device does in the time of a launch */
     double *w = ARENA_ARRAY(a, n + 1, double), sum = 0;
     bool any = false;
     TRY_ALLOC(w);
@@ -61,7 +62,7 @@ static Err surrogate_make(Search *s)
     return surrogate_init(&s->surrogate, &s->arena, sp->dim.n, n, s->o.n_sizes, s->x);
 }
 
-/* The least time of some candidates of the pool. */
+/* Fills in launch_s: the least predicted time of a sample of the pool on each size. */
 static Err launches_make(Search *s)
 {
     enum { LOOKS = 512 };
@@ -174,7 +175,7 @@ void search_failed(Search *s, uint32_t c)
         if (*value_at(s, c, z) == 0) *value_at(s, c, z) = (double)INFINITY;
 }
 
-/* Gives the measured times to the model, lets it fit its rates, and takes its new predictions. */
+/* Passes the measured times to the model, lets it fit its rates, and updates the predictions. */
 static Err model_refit(Search *s)
 {
     const SearchModel *m = &s->o.model;

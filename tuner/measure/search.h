@@ -4,14 +4,14 @@
  *
  * SEARCH_MODEL. Predictions are the model's, with rates fitted to what was measured, corrected by a
  * regression over parameters (surrogate.h) and, on each size, by kernels that are built alike
- * (size_errors.h). A scan of the pool keeps, for each size, the candidates that
- * promise most and the best of each family; the one-step neighbourhood of the size's best and every kernel
- * that is compiled already join them. Of these a batch takes the kernels with the largest expected gain,
- * added up over all sizes by weight, for the seconds that compiling and measuring take (search_gain.h), so
- * that a kernel that serves many sizes comes first. A kernel is measured on the sizes where it promises to
- * be faster; a search is finished when nothing that was not measured does. SEARCH_RANDOM: candidates in
- * random order. SEARCH_EXHAUSTIVE: all of them in their order. Equal options and equal results give equal
- * batches: a search is continued by repeating it.
+ * (size_errors.h). A scan of the pool keeps, for each size, the candidates with the largest expected gain and
+ * the best of each family; the one-step neighbours of the size's best kernel and all compiled kernels are
+ * added. Of these a batch takes the kernels with the largest expected gain, summed over all sizes by weight,
+ * for the seconds that compiling and measuring take (search_gain.h), so that kernels that serve many sizes
+ * come first. A kernel is measured only on the sizes on which it is expected to be faster. A search is
+ * finished when no unmeasured pair is expected to gain. SEARCH_RANDOM: candidates in random order.
+ * SEARCH_EXHAUSTIVE: all of them in their order. Equal options and equal results give equal batches: a search
+ * is continued by repeating it.
  */
 #ifndef MEASURE_SEARCH_H
 #define MEASURE_SEARCH_H
@@ -37,10 +37,10 @@ typedef struct {
     int (*class)(void *ctx);
 } SearchModel;
 
-/* What a batch may have at most: kernels that are not compiled yet (all groups that share a compiler count
- * theirs together, so it is up to the caller), and new candidates of a size. kernel_s, pair_s: seconds of a
- * compilation, all processors taken together, and of measuring a kernel on a size. seconds: of measuring the
- * batch, at most, where sizes and pairs take `scale` times what search_cost.h has; 0: without limit. */
+/* Limits of a batch. kernels: kernels that are not compiled yet (the caller divides them among the groups
+ * that share a compiler). per_size: new candidates of a size. kernel_s, pair_s: seconds of compiling a
+ * kernel, divided by the processors that compile, and of measuring a kernel on a size. seconds: of measuring
+ * the batch, where sizes and pairs take `scale` times the seconds of search_cost.h; 0: no limit. */
 typedef struct {
     size_t kernels, per_size;
     double kernel_s, pair_s, seconds, scale;
@@ -56,14 +56,14 @@ typedef struct {
     SearchMethod method;
     const ProblemType *pt;
     const ProblemSize *size;
-    const double *weight; /* of each size, its share of use; NULL: all alike */
+    const double *weight; /* of each size, its share of use; NULL: all are equal */
     size_t n_sizes;
     SearchModel model;
     const struct SearchFirst *first; /* pairs that the first batch begins with: known to be good elsewhere */
     size_t n_first;
     uint64_t seed;           /* of the random ones */
     bool graphs;             /* short kernels are timed in graphs (GPUs) */
-    Err (*check)(void *ctx); /* called now and then; an error ends the work; may be NULL */
+    Err (*check)(void *ctx); /* called between parts of the work; an error ends it; may be NULL */
     void *check_ctx;
 } SearchOptions;
 
@@ -73,7 +73,7 @@ typedef struct {
     bool failed; /* it cannot be written or compiled */
 } SearchCandidate;
 
-/* again: the size's best so far is measured once more, side by side with the new ones. */
+/* again: the size's best kernel so far is measured once more, side by side with the new ones. */
 typedef struct {
     uint32_t candidate, size;
     bool again;
@@ -92,9 +92,9 @@ typedef struct {
     uint32_t *best;        /* of each size; UINT32_MAX: none */
     double *x, *place;     /* of each size: scaled log of work; logarithms of its extents */
     double *hope;          /* of each size: largest expected gain of what is not measured */
-    double *launch_s;      /* of each size: about the least time of a launch, by the model */
+    double *launch_s;      /* of each size: the model's estimate of the fastest launch */
     size_t *n_measured;    /* of each size */
-    double *promise;       /* of each size: gain that the pairs of the last batch promise */
+    double *promise;       /* of each size: expected gain of the pairs of the last batch */
     size_t *waited;        /* of each size: batches since it was in one */
     size_t n_dims, next;   /* next: in the order of random and exhaustive search */
     size_t n_batches, n_pairs;
@@ -103,23 +103,23 @@ typedef struct {
     struct SearchWork *work;
 } Search;
 
-/* Weights by how often an application calls each size (`count` in the config) and how long a call is, about:
- * their mean is 1, and none is so small that a size is left out. NULL where no size has a count; where some
- * have none, those count once. */
+/* Weights of sizes: the application's number of calls (`count` in the config) times the estimated duration of
+ * a call, scaled to a mean of 1 and bounded from below, so that no size is left out. *out is NULL where no
+ * size has a count; where only some have one, the others count as 1. */
 enum { SEARCH_WEIGHT_LEAST = 20 }; /* a weight is at least 1 / SEARCH_WEIGHT_LEAST */
 Err search_weights(Arena *a, const ProblemType *pt, const ProblemSize *size, size_t n, const double **out);
 
 /* What the options point to must outlive the search. */
 Err search_init(Search *s, const SearchOptions *o);
 void search_fini(Search *s);
-/* The next pairs. flight: pairs of an earlier batch whose results are to come, while which the next one is
- * compiled; NULL: none. Of these what is expected is taken for known. No pairs and none in flight: the search
- * is finished. */
+/* Chooses the next pairs. flight: pairs of an earlier batch that are still being measured while this batch is
+ * compiled; NULL: none. Their expected times are used as if they were measured. When there are neither new
+ * pairs nor pairs in flight, the search is finished. */
 Err search_next(Search *s, const SearchQuota *q, const SearchBatch *flight, SearchBatch *out);
-/* The order in which the sizes of the last batch are to be measured, of all n_sizes: those first that promise
- * most in a second, so that a batch whose time runs out loses little. */
+/* The order in which the sizes of the last batch are to be measured (order has n_sizes entries): those with
+ * the largest expected gain per second first, so that a batch whose time runs out loses little. */
 Err search_order(const Search *s, const SearchBatch *batch, uint32_t *order);
-/* Takes note of a batch that was chosen by an earlier run, instead of search_next. */
+/* Records a batch that an earlier run chose; called in place of search_next. */
 void search_replay(Search *s, const SearchBatch *batch);
 /* A candidate by its permutation, which a recorded batch names. ERR_INPUT when it is not a valid one. */
 Err search_candidate(Search *s, int64_t permutation, uint32_t *candidate);
@@ -128,7 +128,7 @@ void search_result(Search *s, uint32_t candidate, uint32_t size, double ns);
 /* The candidate cannot be written or compiled. */
 void search_failed(Search *s, uint32_t candidate);
 double search_value(const Search *s, uint32_t candidate, uint32_t size);
-/* The time that is expected of a pair, in ns: measured, else predicted; INFINITY for a failed one. */
+/* The expected time of a pair in ns: the measured one, else the predicted one; INFINITY for a failed pair. */
 double search_expected(Search *s, uint32_t candidate, uint32_t size);
 /* Mean over the sizes of the expected gain that is left, as a share of the time. */
 double search_hope(const Search *s);

@@ -1,5 +1,5 @@
-/* A batch by the model: which candidates come into question, what is expected of each, and which of them the
- * batch takes. See search.h. */
+/* A batch by the model: collects candidates, computes their expected times, and lets search_gain.h choose.
+ * See search.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,18 +11,19 @@
 #include "problem/model.h"
 #include "problem/problem.h"
 
-/* CANDIDATES of a batch, at most, and numbers that are kept of them. */
+/* The most candidates that a batch considers, and the most entries of its [candidate][size] tables. */
 enum { CANDIDATES = 9000, NUMBERS = 1 << 24 };
 /* Expected gains, as shares of the best time, below which a candidate is not worth measuring: of the pool,
  * and of the best one's neighbours, of which nearly all are measured. */
 static const double WORTH_POOL = 1e-3, WORTH_STEP = 2e-4;
-/* Before a size has a result, a candidate is compared with this multiple of the least expected time. */
+/* Before a size has a result, candidates are compared with this multiple of the least expected time. */
 static const double FIRST_OF_LEAST = 1.5;
-/* Candidates that a batch has of a size without any result: some of them may not compile. */
+/* Candidates in a batch for a size without any result, of all classes and of each; some may not compile. */
 enum { LEAST_OF_SIZE = 3, LEAST_OF_CLASS = 2 };
-/* A class whose best kernel of a size is within CLASS_CLOSE of the best has its neighbours measured. */
+/* Where the best kernel of a class on a size takes at most CLASS_CLOSE times the best time, its neighbours
+ * are considered. */
 static const double CLASS_CLOSE = 1.25;
-/* A kernel's own error against that of its times on single sizes, as variances. */
+/* Ratios of variances: of the error that a kernel has on all sizes to that of its pairs. */
 static const double KERNEL_OVER_PAIR = 1.7, PAIR_PART = 0.35;
 
 typedef struct {
@@ -38,7 +39,7 @@ typedef struct {
     VEC(uint64_t) family;
     VEC(int32_t) class;
     VEC(double) worth;
-    bool *compiled;  /* of each candidate */
+    bool *compiled;   /* of each candidate */
     float *mean, *sd; /* [candidate][size] */
     double *best, *weight, *size_s, *pair_s;
     bool *has_none;
@@ -90,8 +91,8 @@ static uint32_t best_of_class(const Search *s, uint32_t z, int class)
     return best;
 }
 
-/* Compiled kernels, neighbours of each size's best and of the best of other classes, and what the scan found.
- * Every size has its turn, so that all have some where there are too many. */
+/* Collects compiled kernels, the neighbours of each size's best kernel and of the best of other classes, and
+ * what the scan found. Sizes alternate, so that each has some where there are too many. */
 static Err offers_collect(Batch *b)
 {
     Search *s = b->s;
@@ -118,7 +119,7 @@ static Err offers_collect(Batch *b)
     return ERR_OK;
 }
 
-/* What a compiled kernel's measured times are above what was expected, and of how many sizes. */
+/* The mean of log(measured / expected) over a compiled kernel's sizes, shrunk towards 0, and their number. */
 static double own_error(Batch *b, uint32_t c, size_t *n)
 {
     Search *s = b->s;
@@ -140,8 +141,8 @@ static bool order_counts(const Search *s, const Solution *x, size_t z)
     return search_order_counts(x, m, n);
 }
 
-/* Fills in what is expected of a candidate on all sizes; of twins, where these do not differ, of the first
- * of them. */
+/* Fills in the expected times of a candidate on all sizes. Of kernels that differ only in the order of
+ * work-groups only the first gets one on sizes where the order does not matter. */
 static Err expect(Batch *b, size_t i)
 {
     Search *s = b->s;
@@ -172,7 +173,7 @@ static Err expect(Batch *b, size_t i)
     return ERR_OK;
 }
 
-/* The time with which candidates are compared on each size. */
+/* Fills in the time with which candidates are compared on each size. */
 static void bests_make(Batch *b)
 {
     const Search *s = b->s;
@@ -189,7 +190,7 @@ static void bests_make(Batch *b)
     }
 }
 
-/* The largest expected gain of each size, of one candidate by itself. */
+/* Fills in the largest expected gain that a single candidate has on each size. */
 static void hopes_make(Batch *b)
 {
     Search *s = b->s;
@@ -262,7 +263,7 @@ static Err pairs_take(Batch *b, const GainPairs *pairs, SearchBatch *out)
     return ERR_OK;
 }
 
-/* The best so far of each size with new candidates is measured again, beside them. */
+/* Adds the best kernel so far of each size that has new candidates, so that it is measured beside them. */
 static Err bests_again(Search *s, SearchBatch *out)
 {
     const size_t n = out->n;

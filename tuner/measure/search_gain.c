@@ -12,9 +12,9 @@
 enum { SAMPLES = 32, NORMALS = 4096, PART = NORMALS / SAMPLES };
 /* Shares of the variance of an error: of a family, of a kernel, of a pair of kernel and size. */
 static const double OF_FAMILY = 0.45, OF_KERNEL = 0.35, OF_PAIR = 0.2;
-/* What is left of a gain in the tails for each pair that a batch has of the size. */
+/* Factor on a gain in the tails for each pair of the size that the batch already has. */
 static const double LESS = 0.6;
-/* Pairs of a batch that share what a size takes, about. */
+/* Assumed number of a batch's pairs that share the operands of a size. */
 static const double SHARED_BY = 8;
 
 /* A kernel that is not compiled, or a pair of one that is (size < n_sizes). */
@@ -35,7 +35,7 @@ typedef struct {
     size_t *n_of;   /* of each size: pairs of the batch and in flight */
     size_t *n_new;  /* of each size: pairs of the batch */
     SizeGain *gain; /* of the item in hand */
-    bool *turn;     /* of each size: it is measured in this batch */
+    bool *selected; /* of each size: this batch measures it */
     bool *paid;     /* of each size: its operands are part of the batch's seconds */
     bool *compiled; /* of each candidate, those of the batch included */
     bool *taken;    /* [candidate][size] pairs of the batch */
@@ -44,8 +44,9 @@ typedef struct {
     double seconds; /* of measuring the batch */
 } Choosing;
 
-/* The error of `of` in a sample. The samples of one error are a Latin hypercube: each lies in another of
- * SAMPLES parts of equal probability, in an order of its own, so that few samples have the right mean. */
+/* The error `of` in a sample. The samples of one error are a Latin hypercube: each lies in a different one of
+ * SAMPLES parts of equal probability, in an order that differs between errors, so that few samples have the
+ * right mean. */
 static double normal_of(const Choosing *c, uint64_t of, uint64_t sample)
 {
     const uint64_t h = random_mix(of),
@@ -80,14 +81,14 @@ static double time_at(const Choosing *c, uint32_t k, size_t z, uint64_t sample)
     return (double)t->mean[at] + (double)t->sd[at] * error;
 }
 
-/* Expected gain of a candidate on a size; 0 where it is not to be measured. Small gains lie in the tails,
- * which the samples do not reach: there the gain over the best so far counts, less with each pair that the
- * batch has of the size. */
+/* Expected gain of a candidate on a size; 0 where it is not to be measured. Small gains lie in the tails of
+ * the distribution, which the samples do not reach: there the analytic gain over the best so far is used,
+ * reduced by LESS for each pair of the size that the batch already has. */
 static double gain_at(const Choosing *c, uint32_t k, size_t z)
 {
     const size_t at = k * c->t->n_sizes + z;
     double sum = 0;
-    if (!c->turn[z] || isnan(c->t->mean[at]) || c->n_new[z] >= c->t->quota.per_size) return 0;
+    if (!c->selected[z] || isnan(c->t->mean[at]) || c->n_new[z] >= c->t->quota.per_size) return 0;
     const double alone = expected_gain((double)c->t->mean[at] - c->t->best[z], (double)c->t->sd[at]);
     if (alone < c->t->worth[k]) return 0;
     for (uint64_t s = 0; c->n_of[z] && s < SAMPLES; s++) {
@@ -104,10 +105,10 @@ static int descending(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* What the operands of a size take, unless the batch has the size. */
+/* Seconds for the operands of a size; 0 where the batch already has the size. */
 static double operands_at(const Choosing *c, size_t z) { return c->paid[z] ? 0 : c->t->size_s[z]; }
 
-/* Seconds of a pair, with a part of what its size takes where the batch does not have it. */
+/* Seconds of a pair, with a part of its size's operands where the batch does not have the size yet. */
 static double cost_at(const Choosing *c, size_t z)
 {
     const SearchQuota *q = &c->t->quota;
@@ -129,8 +130,8 @@ static void size_pay(Choosing *c, size_t z)
     c->paid[z] = true;
 }
 
-/* The gain in a second of a kernel that has to be compiled, measured on the sizes that raise it. *least: the
- * gain in a second of a size below which it does not. */
+/* The gain per second of a kernel that has to be compiled, measured on those sizes that raise this density.
+ * *least: sizes with a lower gain per second do not raise it. */
 static double kernel_density(const Choosing *c, uint32_t k, double *least)
 {
     double sum = 0, seconds = c->t->quota.kernel_s, density = 0;
@@ -196,7 +197,7 @@ static Item heap_take(Choosing *c)
 
 /* ---- choice ---- */
 
-/* Makes a pair part of the samples. */
+/* Lowers the least times of the samples by a pair. */
 static void pair_note(Choosing *c, uint32_t k, size_t z)
 {
     for (uint64_t s = 0; s < SAMPLES; s++) {
@@ -264,22 +265,22 @@ static Err given_take(Choosing *c, GainPairs *out)
     return ERR_OK;
 }
 
-/* What a size promises in a second: of its best pairs, each of which leaves less to the next, with what the
- * size takes itself; times the square of the batches that it has waited for its turn, so that large sizes
- * have theirs too. */
+/* The expected gain per second of a size's best pairs, each of which leaves less to the next, operands
+ * included. It is multiplied by the square of the number of batches since the size was last measured, so that
+ * large sizes are selected too. */
 typedef struct {
     double density, seconds;
     uint32_t size;
-} Turn;
+} SizeDensity;
 
 static int by_density(const void *a, const void *b)
 {
-    const Turn *x = a, *y = b;
+    const SizeDensity *x = a, *y = b;
     if (x->density != y->density) return x->density > y->density ? -1 : 1;
     return x->size < y->size ? -1 : x->size > y->size;
 }
 
-static Turn turn_of(const Choosing *c, size_t z)
+static SizeDensity size_density(const Choosing *c, size_t z)
 {
     enum { PAIRS = 6 };
     const GainTable *t = c->t;
@@ -295,40 +296,42 @@ static Turn turn_of(const Choosing *c, size_t z)
     for (int i = 0; i < PAIRS; i++) sum += best[i] * pow(LESS, i);
     const double seconds = t->quota.scale * (t->size_s[z] + PAIRS * t->pair_s[z]);
     const double wait = (double)(1 + t->waited[z]) * (double)(1 + t->waited[z]);
-    return (Turn){seconds > 0 ? wait * sum / seconds : 0, seconds, (uint32_t)z};
+    return (SizeDensity){seconds > 0 ? wait * sum / seconds : 0, seconds, (uint32_t)z};
 }
 
-/* Not every batch has every size: those that promise most for what they take have their turn, others when
- * these promise less. TURNS: the part of a batch's seconds that so few pairs of its sizes may take. */
-static Err turns_give(Choosing *c)
+/* Selects the sizes of the batch: those with the largest gain per second. The others follow in later batches,
+ * when these gain less. SHARE: the part of a batch's seconds that the best pairs of the selected sizes may
+ * take. */
+static Err sizes_select(Choosing *c)
 {
-    static const double TURNS = 0.7;
+    static const double SHARE = 0.7;
     const GainTable *t = c->t;
     double sum = 0;
-    for (size_t z = 0; z < t->n_sizes; z++) c->turn[z] = true;
+    for (size_t z = 0; z < t->n_sizes; z++) c->selected[z] = true;
     if (t->quota.seconds <= 0) return ERR_OK;
-    Turn *turn = malloc((t->n_sizes + 1) * sizeof *turn);
-    if (!turn) FAIL(ERR_FAILED, "out of memory for %zu sizes", t->n_sizes);
-    for (size_t z = 0; z < t->n_sizes; z++) turn[z] = turn_of(c, z);
-    qsort(turn, t->n_sizes, sizeof *turn, by_density);
+    SizeDensity *list = malloc((t->n_sizes + 1) * sizeof *list);
+    if (!list) FAIL(ERR_FAILED, "out of memory for %zu sizes", t->n_sizes);
+    for (size_t z = 0; z < t->n_sizes; z++) list[z] = size_density(c, z);
+    qsort(list, t->n_sizes, sizeof *list, by_density);
     for (size_t i = 0; i < t->n_sizes; i++) {
-        const bool fits = i == 0 || sum + turn[i].seconds <= TURNS * t->quota.seconds;
-        c->turn[turn[i].size] = fits || (t->has_none[turn[i].size] && c->n_of[turn[i].size] == 0);
-        if (!c->turn[turn[i].size]) continue;
-        sum += turn[i].seconds;
-        size_pay(c, turn[i].size);
+        const uint32_t z = list[i].size;
+        const bool fits = i == 0 || sum + list[i].seconds <= SHARE * t->quota.seconds;
+        c->selected[z] = fits || (t->has_none[z] && c->n_of[z] == 0);
+        if (!c->selected[z]) continue;
+        sum += list[i].seconds;
+        size_pay(c, z);
     }
-    free(turn);
+    free(list);
     return ERR_OK;
 }
 
 static Err choose(Choosing *c, GainPairs *out)
 {
     const GainTable *t = c->t;
-    for (size_t z = 0; z < t->n_sizes; z++) c->turn[z] = true;
+    for (size_t z = 0; z < t->n_sizes; z++) c->selected[z] = true;
     flight_note(c);
     TRY(given_take(c, out));
-    TRY(turns_give(c));
+    TRY(sizes_select(c));
     for (uint32_t k = 0; k < t->n; k++)
         for (size_t z = c->compiled[k] ? 0 : t->n_sizes; z <= t->n_sizes - c->compiled[k]; z++) {
             Item x = {k, (uint32_t)z, 0};
@@ -349,8 +352,9 @@ static Err choose(Choosing *c, GainPairs *out)
     return ERR_OK;
 }
 
-/* The candidate with the least expected time that the batch does not have on a size; of a class, or of all
- * (ANY); of compiled ones alone, those of the batch included, or of all. UINT32_MAX: none. */
+/* Among the candidates that the batch does not have on a size, the one with the least expected time; class:
+ * of that class, or of all (ANY); compiled: only those that are compiled or in the batch. UINT32_MAX: none.
+ * */
 enum { ANY = -1 };
 static uint32_t best_left(const Choosing *c, size_t z, int class, bool compiled)
 {
@@ -372,8 +376,9 @@ static size_t pairs_of_class(const Choosing *c, size_t z, int class)
     return n;
 }
 
-/* Gives a size pairs of a class, or of any (ANY), whatever they cost, until it has so many: kernels of the
- * batch, where they are not expected to take more than FAR times the time of the best one. */
+/* Adds pairs of a class, or of any (ANY), to a size regardless of their cost, until it has `least` of them.
+ * Kernels of the batch are preferred where their expected time is at most FAR times that of the best
+ * candidate. */
 static Err size_fill(Choosing *c, size_t z, int class, size_t least, GainPairs *out)
 {
     static const double FAR = 2;
@@ -392,8 +397,8 @@ static Err size_fill(Choosing *c, size_t z, int class, size_t least, GainPairs *
     return ERR_OK;
 }
 
-/* Gives sizes without results the pairs that they lack: of every class that the model puts within CLOSE of
- * the best, since it knows kernels of one class better than it compares classes. */
+/* Adds the pairs that sizes without results lack: some of every class that the model predicts within CLOSE of
+ * the best, since it ranks kernels of one class better than it compares classes. */
 static Err sizes_cover(Choosing *c, GainPairs *out)
 {
     static const double CLOSE = 1.6;
@@ -421,14 +426,14 @@ Err gain_choose(const GainTable *t, GainPairs *out)
                   .n_of = calloc(t->n_sizes + 1, sizeof *c.n_of),
                   .n_new = calloc(t->n_sizes + 1, sizeof *c.n_new),
                   .gain = malloc((t->n_sizes + 1) * sizeof *c.gain),
-                  .turn = calloc(t->n_sizes + 1, sizeof *c.turn),
+                  .selected = calloc(t->n_sizes + 1, sizeof *c.selected),
                   .paid = calloc(t->n_sizes + 1, sizeof *c.paid),
                   .seconds = t->quota.scale * t->round_s,
                   .compiled = calloc(t->n + 1, sizeof *c.compiled),
                   .taken = calloc(n_items + 1, sizeof *c.taken),
                   .heap = malloc((n_items + 1) * sizeof *c.heap)};
     Err e = 0;
-    if (!c.normal || !c.low || !c.n_of || !c.n_new || !c.gain || !c.turn || !c.paid || !c.compiled ||
+    if (!c.normal || !c.low || !c.n_of || !c.n_new || !c.gain || !c.selected || !c.paid || !c.compiled ||
         !c.taken || !c.heap) {
         e = err_set(ERR_FAILED, "out of memory for %zu candidates of a search", t->n);
     } else {
@@ -443,7 +448,7 @@ Err gain_choose(const GainTable *t, GainPairs *out)
     free(c.n_of);
     free(c.n_new);
     free(c.gain);
-    free(c.turn);
+    free(c.selected);
     free(c.paid);
     free(c.compiled);
     free(c.taken);

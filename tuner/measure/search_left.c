@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-/* WORTH: gain below which a search ends, about. The gain is taken to fall in each round by a factor between
- * FAST and SLOW; SPREAD: the number of rounds may be that much less or more. */
+/* WORTH: a search ends at about this gain. The gain is assumed to fall in each round by a factor between FAST
+ * and SLOW; SPREAD: factor by which the number of rounds may be smaller or larger than the estimate. */
 static const double WORTH = 1e-3, FAST = 0.2, SLOW = 0.9, SPREAD = 2;
 
 SearchLeft search_left(const SearchPace *p)

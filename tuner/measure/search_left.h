@@ -1,5 +1,5 @@
-/* How long a search goes on: the expected gain that is left falls from round to round, until nothing is worth
- * measuring. */
+/* Estimates how long a search will still take: the expected gain of unmeasured candidates falls from round to
+ * round, until nothing is worth measuring. */
 #ifndef MEASURE_SEARCH_LEFT_H
 #define MEASURE_SEARCH_LEFT_H
 

@@ -27,7 +27,7 @@ Err search_take(Search *s, SearchBatch *out, uint32_t c, uint32_t z, size_t *n)
     return 0;
 }
 
-/* Only candidates of a batch become known, so that a search that is repeated numbers them alike. */
+/* Only candidates of a batch become known, so that a repeated search gives them the same numbers. */
 static Err take_permutation(Search *s, SearchBatch *out, int64_t permutation, uint32_t z, size_t *n)
 {
     Solution solution;

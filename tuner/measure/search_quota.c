@@ -8,15 +8,17 @@ enum { FIRST_QUOTA = 12, LATER_QUOTA = 4 };
 /* Shares of what is left that a round may take. Where compiling and measuring overlap, the first round is
  * short: nothing is measured while it is compiled. */
 static const double FIRST_SHARE = 0.3, FIRST_OVERLAPPED = 0.08, ROUND_SHARE = 0.25, ORDER_SHARE = 0.6;
-/* Seconds of a round, as shares of what is left, and at least, as shares of what the sizes take without
- * kernels: the first measures on all sizes, later ones on those whose turn it is (search_gain.h). No round is
- * left over that would be shorter than LAST_OF_SIZES. HIDDEN: the part of a compilation that
- * counts while the device measures. SERIAL_SHARE: the part of a round that compiling takes where it does not
- * overlap. MOST_OF_SIZE: candidates of a size. */
-static const double FIRST_ROUND_SHARE = 0.08, FIRST_OVER_SIZES = 1.2, ROUND_OF_SIZES = 1,
-                    LAST_OF_SIZES = 0.5, HIDDEN = 0.3, SERIAL_SHARE = 0.5;
+/* Seconds of a round. FIRST_ROUND_SHARE: of the time that is left. FIRST_OVER_SIZES, ROUND_OF_SIZES: at least
+ * these multiples of the time that all sizes take without kernels; the first round measures on all sizes,
+ * later ones on those that search_gain.h selects. A last round that would be shorter than LAST_OF_SIZES is
+ * joined to the one before. HIDDEN: the part of a compilation that counts where it overlaps with measuring.
+ * SERIAL_SHARE: the part of a round for compiling where it does not overlap. MOST_OF_SIZE: candidates of a
+ * size. */
+static const double FIRST_ROUND_SHARE = 0.08, FIRST_OVER_SIZES = 1.2, ROUND_OF_SIZES = 1, LAST_OF_SIZES = 0.5,
+                    HIDDEN = 0.3, SERIAL_SHARE = 0.5;
 enum { MOST_OF_SIZE = 32 };
-/* Without a budget: what compiling costs against measuring on a size, about (a wgmma kernel on 16 cores). */
+/* Without a budget: the assumed ratio of compiling a kernel to measuring it on a size (a wgmma kernel on 16
+ * cores). */
 static const double KERNEL_OVER_PAIR = 7;
 
 double search_kernel_seconds(const SearchTime *t)
@@ -25,7 +27,8 @@ double search_kernel_seconds(const SearchTime *t)
     return t->overlaps ? fmax(t->kernel_s, measure_s) : t->kernel_s + measure_s;
 }
 
-/* A round of a search that learns, where sizes take long by themselves. The last one takes what is left. */
+/* The quota of a search that learns, where the operands of sizes take long. The last round takes all time
+ * left. */
 static SearchQuota by_seconds(const SearchTime *t)
 {
     const bool first = t->n_rounds == 0;

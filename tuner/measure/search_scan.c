@@ -1,4 +1,5 @@
-/* Scores the pool of a search: which candidates promise most on each size. See search.h. */
+/* Scores the pool of a search: finds the candidates with the largest expected gain on each size. See
+ * search.h. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -128,8 +129,8 @@ void search_traits(const Search *s, const Solution *x, Traits *out)
                           (float)(x->StreamK > 0) + 0.5F * (float)(x->PersistentKernel > 0)}};
 }
 
-/* What is expected of a solution that the model has taken, on one size. One that is FAR from the best before
- * its errors are known has no gain. */
+/* The expected time and gain of a solution on one size, after SearchModel.kernel has accepted it. One whose
+ * predicted time is FAR above the best has no gain; its errors are not computed. */
 static Offer offer_of(Search *s, int64_t permutation, const uint32_t *choice, const Traits *traits, size_t z,
                       double log_seconds)
 {
@@ -151,7 +152,7 @@ static bool is_measured(const Search *s, Hash128 hash, uint32_t z)
     return c && search_value(s, (uint32_t)*c, z) != 0;
 }
 
-/* What a part of the pool offers, in memory of all processes: the lists of all sizes. */
+/* The lists of all parts of the pool and of all sizes, in memory that the processes share. */
 typedef struct {
     Search *s;
     size_t n, each; /* candidates that are scored; of a part */

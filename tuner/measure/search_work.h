@@ -1,10 +1,10 @@
-/* What the files of the search share. See search.h. */
+/* Shared by the search*.c files. See search.h. */
 #ifndef MEASURE_SEARCH_WORK_H
 #define MEASURE_SEARCH_WORK_H
 
 #include "measure/search.h"
 
-/* TOP: candidates of the pool that are remembered for each size; FAMILIES: families whose best is. */
+/* For each size, a scan of the pool keeps TOP candidates, and the best candidate of FAMILIES families. */
 enum { SEARCH_TOP = 48, SEARCH_FAMILIES = 32 };
 
 /* A candidate that may be measured on a size. */
@@ -36,20 +36,20 @@ Err search_known_add(Search *s, int64_t permutation, const Solution *solution, H
 /* Kernels of one family are built alike: instruction, schedule, split of K, cluster or not, size of the
  * tile. */
 uint64_t search_family(const Solution *s);
-/* Kernels that differ in nothing but the order of work-groups have equal numbers. */
+/* A number that is equal for kernels that differ only in the order of work-groups. */
 uint64_t search_twins(const Solution *s);
-/* Whether that order can matter on a size: there are several rows and several columns of tiles. */
+/* Whether that order matters on a size: only where there are several rows and several columns of tiles. */
 bool search_order_counts(const Solution *s, double m, double n);
-/* How a solution that the model has taken is built. */
+/* The traits of a solution that SearchModel.kernel has accepted. */
 void search_traits(const Search *s, const Solution *x, Traits *out);
 /* Expected logarithm of a candidate's time over the model's on a size, and its standard deviation. */
 double search_error(const Search *s, const uint32_t *choice, const Traits *t, size_t z, double *sd);
-/* Scores the pool, on all processors, or as many of it, drawn at random, as a few seconds of one processor
- * allow: fills in top and family. */
+/* Scores the pool on all processors and fills in top and family. Of a large pool it scores as many
+ * candidates, drawn at random, as a few seconds of one processor allow. */
 Err search_scan(Search *s);
 /* Counts for each size the batches since it was in one. */
 void search_wait(Search *s, const SearchBatch *batch);
-/* Sets of candidates, for a batch by the model; appends pairs to out. flight may be NULL. */
+/* Chooses a batch by the model and appends its pairs to out. flight may be NULL. */
 Err search_batch(Search *s, const SearchQuota *q, const SearchBatch *flight, SearchBatch *out);
 /* Adds a pair to a batch unless the batch has it or it is measured. *n counts the added ones. */
 Err search_take(Search *s, SearchBatch *out, uint32_t candidate, uint32_t size, size_t *n);

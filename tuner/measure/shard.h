@@ -19,8 +19,8 @@ enum { SHARD_FORMAT = 1, SHARDS_MAX = 100000, SHARD_FILES_MAX = 300, SHARD_GLOBA
 #define SHARD_RESULT_FILE "shard.yaml"
 #define SHARD_HASH "sha256: " /* begins the last line of both: the hash of all before it */
 
-/* Sizes first to last of a size-group, by their numbers in the config's list, behind which the held-out sizes
- * follow. */
+/* Sizes first to last of a size-group, by their numbers in the config's list; held-out sizes follow that
+ * list. */
 typedef struct {
     int64_t group, first, last;
 } ShardRange;
@@ -70,9 +70,9 @@ Err shard_plan_read(Arena *a, const char *dir, ShardPlan *out);
 /* "DIR/shard_0003". */
 Str shard_dir(Arena *a, const char *dir, size_t i);
 
-/* A solution of a shard: its permutation in the space of the size-group, its name, and the name that the code
- * of its kernel has. Solutions that differ in the work-group order alone may share a kernel, whose name is
- * then none of theirs. */
+/* A solution of a shard: its permutation in the space of the size-group, its name, and the name of its kernel
+ * in the code object. Solutions that differ only in the work-group order may share a kernel, which then has a
+ * name of its own. */
 typedef struct {
     int64_t permutation;
     Str name, kernel_name;

@@ -20,7 +20,7 @@ typedef struct {
 static Err value_of(const In *in, const Node *map, const char *key, const Node **out)
 {
     *out = node_get(map, key);
-    if (!*out) FAIL(ERR_INPUT, "%s:%d: it has no '%s'", in->path, map->line, key);
+    if (!*out) FAIL(ERR_INPUT, "%s:%d: the key '%s' is missing", in->path, map->line, key);
     return 0;
 }
 
@@ -64,7 +64,7 @@ static Err seq_of(const In *in, const Node *map, const char *key, size_t min, si
     return node_seq(*out, in->path, key, min, max);
 }
 
-/* A name that is part of a path: letters, digits, '_', '.', '+' and '-', not first a '.'. */
+/* A name that becomes part of a path: letters, digits, '_', '.', '+' and '-', and no '.' at the beginning. */
 static Err name_of(const In *in, const Node *n, const char *what, Str *out)
 {
     TRY(text_check(in, n, what, out));
@@ -72,8 +72,8 @@ static Err name_of(const In *in, const Node *n, const char *what, Str *out)
     for (size_t i = 0; good && i < out->n; i++)
         good = isalnum((unsigned char)out->s[i]) || strchr("_.+-", out->s[i]);
     if (!good)
-        FAIL(ERR_INPUT, "%s:%d: %s '%.*s' is no name of letters, digits, '_', '.', '+' and '-'", in->path,
-             n->line, what, STR_ARG(str_sub(*out, 0, 60)));
+        FAIL(ERR_INPUT, "%s:%d: %s '%.*s', expected a name of letters, digits, '_', '.', '+' and '-'",
+             in->path, n->line, what, STR_ARG(str_sub(*out, 0, 60)));
     return 0;
 }
 
@@ -82,7 +82,7 @@ static Err format_check(const In *in, const Node *root, const char *key)
 {
     int64_t format;
     if (root->kind != NODE_MAP || !node_get(root, key))
-        FAIL(ERR_INPUT, "%s: it has no key '%s', which such a file begins with", in->path, key);
+        FAIL(ERR_INPUT, "%s: expected the key '%s' at the beginning of the file", in->path, key);
     TRY(node_int(node_get(root, key), in->path, key, 0, INT32_MAX, &format));
     if (format != SHARD_FORMAT)
         FAIL(ERR_INPUT, "%s: %s is %" PRId64 ", this tuner reads and writes %d", in->path, key, format,
@@ -306,11 +306,12 @@ static Err result_parse(const In *in, const ShardPlan *p, size_t shard, const No
     TRY(format_check(in, root, "tuner-shard"));
     TRY(str_of(in, root, "plan", &r->plan));
     if (!str_eq(r->plan, p->id))
-        FAIL(ERR_INPUT, "%s: it is of plan %.*s, not of this one, %.12s", in->path,
+        FAIL(ERR_INPUT, "%s: the result belongs to plan %.*s, expected plan %.12s", in->path,
              STR_ARG(str_sub(r->plan, 0, 12)), p->id.s);
     TRY(int_of(in, root, "shard", 0, SHARDS_MAX, &r->shard));
     if (r->shard != (int64_t)shard)
-        FAIL(ERR_INPUT, "%s: it is of shard %" PRId64 ", expected %zu", in->path, r->shard, shard);
+        FAIL(ERR_INPUT, "%s: the result belongs to shard %" PRId64 ", expected shard %zu", in->path, r->shard,
+             shard);
     TRY(str_of(in, root, "version", &r->version));
     TRY(str_of(in, root, "architecture", &r->arch));
     TRY(str_of(in, root, "toolchain", &r->toolchain));

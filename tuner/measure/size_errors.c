@@ -8,11 +8,11 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-/* CLASS: of a class on a size; BUILT: of kernels that are built alike, which falls with the distance FAR;
- * OWN: of a pair by itself; ORDER: the part of it that the order of work-groups and the noise of a race have
- * (H200: 1 % in the median, with several rows and columns of tiles; 0.6 % with one). Sizes are alike with
- * EVERYWHERE and more within NEAR doublings of their extents, taken together. SCALE_MIN and SCALE_MAX bound
- * what is learned of the spread. */
+/* Standard deviations of the logarithm of a time (size_errors.h). CLASS: shared by a class on a size; BUILT:
+ * shared by kernels with similar traits, falling with the distance FAR; OWN: of a pair alone; ORDER: the part
+ * of OWN that is due to the order of work-groups and to noise of a race (H200: median 1 % with several rows
+ * and columns of tiles, 0.6 % with one). The similarity of two sizes is at least EVERYWHERE and grows within
+ * NEAR doublings of their extents. SCALE_MIN and SCALE_MAX bound the learned scale of the spread. */
 static const double CLASS = 0.12, BUILT = 0.20, FAR = 3.5, OWN = 0.1, ORDER = 0.02, EVERYWHERE = 0.25,
                     NEAR = 2.5, SCALE_MIN = 0.15, SCALE_MAX = 2;
 /* Bytes of the processes of all sizes. */
@@ -61,7 +61,7 @@ Err size_errors_add(SizeErrors *e, const Traits *t, size_t size, double error, d
     return ERR_OK;
 }
 
-/* How much the errors of two sizes have in common. */
+/* Similarity of two sizes, 0 to 1: the correlation of errors on them. */
 static double alike(const SizeErrors *e, size_t a, size_t b)
 {
     double d = 0;
@@ -71,7 +71,7 @@ static double alike(const SizeErrors *e, size_t a, size_t b)
     return EVERYWHERE + (1 - EVERYWHERE) * exp(-d / (NEAR * log(2)));
 }
 
-/* Of two kernels on one size, without OWN. */
+/* Covariance of the errors of two kernels on one size, without OWN. */
 static float covariance(const Traits *a, const Traits *b)
 {
     float d = 0;
@@ -80,7 +80,7 @@ static float covariance(const Traits *a, const Traits *b)
     return (float)(CLASS * CLASS) + (float)(BUILT * BUILT) * expf(-d / (float)FAR);
 }
 
-/* What kernels have in common on a size that differ in the order of work-groups alone. */
+/* Covariance that only kernels have that differ at most in the order of work-groups. */
 static double own(const Traits *a, const Traits *b)
 {
     return a->twins == b->twins ? OWN * OWN - ORDER * ORDER : 0;
@@ -197,7 +197,8 @@ static double process_make(const SizeErrors *e, SizeProcess *p)
     return sum;
 }
 
-/* Scales of single sizes are drawn to that of all, as if PRIOR more points of each had it; that one to 1. */
+/* Shrinks the scale of each size towards the common scale, as if PRIOR more of its points had that, and the
+ * common scale towards 1. */
 static void scales_make(SizeErrors *e, const double *sum)
 {
     static const double PRIOR = 8;

@@ -1,20 +1,22 @@
-/* What a regression leaves on each size: a Gaussian process over how kernels are built.
+/* The residuals of the regression on each size, as a Gaussian process over the traits of kernels.
  *
- * The regression of surrogate.h has no effect of a class of kernels on a size: mma.sync kernels that are a
- * fifth faster than wgmma kernels on a skinny size say so only of themselves there. Here the error of a
- * kernel on a size is normal with mean 0, and errors are the more alike the more kernels and sizes are:
+ * The regression of surrogate.h has no term for a class of kernels on one size: when mma.sync kernels are a
+ * fifth faster than wgmma kernels on a skinny size, it does not carry that over to other mma.sync kernels
+ * there. Here the error of a kernel on a size is normal with mean 0, and errors are correlated the more, the
+ * more similar the kernels and the sizes are:
  *
  *   covariance = alike(size, size')
  *                [class = class'] (CLASS^2 + BUILT^2 exp(-distance(traits, traits') / FAR))
  *              + [same size, but for the order of work-groups the same kernel] (OWN^2 - ORDER^2)
  *              + [same kernel and size] ORDER^2
  *
- * so that a class of which one kernel was measured on a size is better known there, and one of which eighty
- * were is known well: yet another similar kernel promises little (Rasmussen and Williams, Gaussian Processes
- * for Machine Learning, 2006, algorithm 2.1). The standard deviations are about those of hgemm kernels on an
- * H200 (semivariances of what the fitted model misses, test/data/search); on each size all of them are
- * scaled by what a search sees there. Each size has up to SIZE_ERRORS_POINTS measurements: three quarters are
- * its own, the fastest of all classes in turn, the others those of sizes nearby.
+ * so that one measured kernel of a class lowers the uncertainty of the class on that size, and after eighty
+ * kernels the uncertainty is small: one more similar kernel has little expected gain (Rasmussen and Williams,
+ * Gaussian Processes for Machine Learning, 2006, algorithm 2.1). The standard deviations were estimated from
+ * hgemm kernels on an H200 (semivariances of the fitted model's residuals, test/data/search); on each size
+ * all of them are scaled by the spread that the search observes. A size uses up to SIZE_ERRORS_POINTS
+ * measurements: three quarters are its own, the fastest of each class alternately, the others are those of
+ * similar sizes.
  */
 #ifndef MEASURE_SIZE_ERRORS_H
 #define MEASURE_SIZE_ERRORS_H
@@ -26,11 +28,12 @@
 
 enum { SIZE_ERRORS_POINTS = 96, TRAITS = 21, SIZE_EXTENTS = 4 };
 
-/* How a kernel is built: numbers whose differences say how unlike two kernels are, in doublings. */
+/* Traits of a kernel: logarithms to base 2 of its properties, whose differences measure how dissimilar two
+ * kernels are. */
 typedef struct {
     int32_t class; /* ModelClass: kernels of different classes have nothing in common */
     float v[TRAITS];
-    uint64_t twins; /* of kernels that differ in the order of work-groups alone */
+    uint64_t twins; /* equal for kernels that differ only in the order of work-groups (search_twins) */
 } Traits;
 
 typedef struct {
@@ -43,7 +46,7 @@ typedef struct {
 typedef struct {
     size_t n;
     uint32_t *point; /* of points */
-    float *alike;    /* of each: the likeness of its size */
+    float *alike;    /* of each: the similarity of its size to this one, 0 to 1 */
     float *weight;   /* of each: the mean is the sum of weight times covariance */
     float *lower;    /* [n][n] the Cholesky factor of the covariances */
     double scale;    /* of all standard deviations: how far errors spread on this size */

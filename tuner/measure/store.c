@@ -334,7 +334,7 @@ static double sensor_value(Str text)
     return str_to_f64(text, &x) ? x : (double)NAN;
 }
 
-/* Parses the fields behind '@'. */
+/* Parses the fields after '@'. */
 static bool state_parse(Str text, Sample *x)
 {
     Str part[6];

@@ -35,7 +35,7 @@ typedef struct {
  * or checks the database. STORE_READ: ERR_INPUT when there is no store. */
 Err store_open(Store *s, const char *outdir, StoreMode mode);
 void store_close(Store *s);
-/* Whether a run works on outdir now: it holds the lock. */
+/* Whether a run is working on outdir, which is when it holds the lock. */
 bool store_at_work(const char *outdir);
 /* A session's state for users: one that says that it runs while no run is at work was killed. */
 Str session_state(Str stored, bool at_work);
@@ -76,8 +76,8 @@ typedef struct {
 } MeasureKey;
 
 /* One timed group of launches. In a race, samples of one problem with the same round were taken side by side;
- * round 0: no race. use: USE_FIRST before the last stage of the race, USE_FINAL in it, USE_OUTLIER: repeated,
- * does not count. */
+ * round 0: no race. use: USE_FIRST: before the last stage of the race; USE_FINAL: in the last stage;
+ * USE_OUTLIER: the sample was repeated and does not count. */
 typedef enum { USE_FIRST, USE_FINAL, USE_OUTLIER } SampleFor;
 typedef struct {
     uint64_t ns;
@@ -131,17 +131,19 @@ Err store_size_add(Store *s, int64_t plan, int64_t row, int64_t problem);
 Err store_rejection_add(Store *s, int64_t plan, Str reason, Str text, int64_t count);
 
 Err store_session_begin(Store *s, Str command, int64_t *id);
-/* i: position of the size-group in the config, over all problem groups. */
-/* A plan that is made anew takes the place of the session's i-th. */
+/* Records the plan of the session's i-th size-group, counted over all problem groups of the config; it
+ * replaces an earlier one of that group. */
 Err store_session_plan(Store *s, int64_t session, int64_t i, int64_t plan);
 /* A finished step and its wall time. */
 Err store_step_add(Store *s, int64_t session, Str name, uint64_t ns);
-/* How busy the machine was while a session measured on its CPU: the highest 1-minute load average (NAN:
- * nothing was measured), and winners' intervals. The margin is not stored: it is that of runs. */
+/* Records the load of the machine while a session measured on its CPU: the highest 1-minute load average
+ * (NAN: nothing was measured), and the counts of winners' intervals. The margin is not stored: it is
+ * RUN_LOAD_MARGIN. */
 Err store_busy_add(Store *s, int64_t session, const Busy *b);
 /* The record of the last session that has one. */
 Err store_busy_last(Store *s, Busy *out, bool *found);
-/* Of the load average of a run: the compilers before take all cores, the kernel that is timed is one more. */
+/* Busy.margin of a run: the 1-minute average still contains the compilers, which take all cores, when the
+ * timed kernel adds one thread. */
 #define RUN_LOAD_MARGIN 1
 /* state: "done", "interrupted", "failed". */
 Err store_session_end(Store *s, int64_t session, Str state, Str detail);

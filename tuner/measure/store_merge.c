@@ -40,7 +40,7 @@ static Err id_get(const Merge *m, const Map *map, const char *what, int64_t ther
     return 0;
 }
 
-/* ---- what has a key ---- */
+/* ---- rows with a key of their own ---- */
 
 static Err environment_row(void *ctx, const DbRow *row)
 {
@@ -84,7 +84,7 @@ static Err device_row(void *ctx, const DbRow *row)
     return id_put(&m->device, row_int(row, 0), id);
 }
 
-/* ---- what was found out ---- */
+/* ---- facts, keyed by such rows ---- */
 
 static Err compile_row(void *ctx, const DbRow *row)
 {

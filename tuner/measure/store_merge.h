@@ -1,6 +1,6 @@
-/* Copies what one store found out into another: compilations, facts of code, measurements. All of them are
+/* Copies the facts of one store into another: compilations, facts of code, measurements. All of them are
  * keyed by content, so the order of merges does not matter and merging a store again adds nothing. Plans,
- * sessions and searches stay behind: they belong to the run that made them.
+ * sessions and searches are not copied: they belong to the run that made them.
  */
 #ifndef MEASURE_STORE_MERGE_H
 #define MEASURE_STORE_MERGE_H
@@ -11,8 +11,8 @@ typedef struct {
     int64_t n_measurements, n_compiles; /* rows that were new */
 } MergeCount;
 
-/* from is open for reading, into for writing, inside a transaction of the caller. check is called now and
- * then; an error ends the merge. ERR_INPUT where rows of `from` refer to missing ones. */
+/* from is open for reading, into for writing, inside a transaction of the caller. check is called every few
+ * thousand rows; an error ends the merge. ERR_INPUT where rows of `from` refer to missing ones. */
 Err store_merge(Store *into, Store *from, Err (*check)(void), MergeCount *count);
 
 /* Copies the rejections of the latest plan of that name in `from` to a plan of `into`. */

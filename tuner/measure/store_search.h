@@ -54,8 +54,8 @@ typedef struct {
 } SearchView;
 Err query_searches(Store *s, Arena *a, SearchView **out, size_t *n);
 
-/* Pairs of a plan's candidates and sizes, in one run, that a search leaves to its rounds; 0 where the store
- * has no such number. */
+/* Pairs of a plan's candidates and sizes in one run that a search measured in its rounds only
+ * (PlanView.n_left); 0 where the store has no such number. */
 Err store_plan_left_add(Store *s, int64_t plan, int64_t pairs);
 Err store_plan_left(Store *s, int64_t plan, int64_t *pairs);
 

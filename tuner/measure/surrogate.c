@@ -4,9 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-/* RIDGE: noise variance over prior variance of a weight, both about 0.1 squared. RIDGE_SIZE: of the level of
- * a size, which its classes of kernels share in part. SD_UNSEEN: of a choice that was never measured;
- * SD_PAIR: of a pair of choices, which falls with the measurements that have it. */
+/* RIDGE: noise variance over prior variance of a choice's weight, both about 0.1 squared; RIDGE_PAIR: the
+ * same for pairs of choices; RIDGE_SIZE: for the constant of a size, which only part of its classes of
+ * kernels share. SD_UNSEEN: standard deviation due to a choice that was never measured; SD_PAIR: due to a
+ * pair of choices, which falls with the number of measurements that have it. */
 static const double RIDGE = 1, RIDGE_PAIR = 4, RIDGE_SIZE = 0.5, SD_UNSEEN = 0.1, SD_PAIR = 0.01;
 
 Err surrogate_init(Surrogate *s, Arena *a, size_t n_dims, const size_t *n_choices, size_t n_sizes,
@@ -136,7 +137,7 @@ double surrogate_predict(const Surrogate *s, const uint32_t *choice, size_t size
     return sum;
 }
 
-/* Of a logarithm that is normal, approximately: E[max(0, -x)]. */
+/* E[max(0, -x)] of a normal x, which approximates the expected saving where x is a logarithm. */
 double expected_gain(double mean, double sd)
 {
     const double z = -mean / sd;

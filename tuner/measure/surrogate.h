@@ -20,7 +20,7 @@ typedef struct {
     size_t slope;    /* features from a choice to its slope; 0: there are none, because they are too many */
     const double *x; /* of each size */
     double *ata, *atb, *w;
-    size_t *seen;  /* measurements with each feature */
+    size_t *seen; /* measurements with each feature */
     size_t n;
 } Surrogate;
 
@@ -33,8 +33,8 @@ void surrogate_reset(Surrogate *s);
 void surrogate_add(Surrogate *s, const uint32_t *choice, size_t size, double log_ratio);
 /* Fits the weights; without measurements they are 0. */
 void surrogate_fit(Surrogate *s);
-/* Expected log(time / model time). *sd: its standard deviation by choices that were never measured; what the
- * regression leaves comes to it (size_errors.h). */
+/* Expected log(time / model time). *sd: the standard deviation due to choices that were never measured; that
+ * of the residuals is added by size_errors.h. */
 double surrogate_predict(const Surrogate *s, const uint32_t *choice, size_t size, double *sd);
 /* Expected share of the best time that a candidate saves: mean and sd of log(its time / best time). */
 double expected_gain(double mean, double sd);

@@ -327,7 +327,7 @@ static bool is_product(const Config *c)
 }
 
 /* Backward data reads the filter backwards: the output's positions go down where the filter element goes up.
- * The input's positions of one phase of the stride lie apart. */
+ * The input positions of one phase of the stride are not adjacent. */
 static void assign_backwards(const Conv *v, ProblemType *pt)
 {
     const Config *c = &v->cfg;

@@ -12,7 +12,8 @@
  * filter's (of Weights: the output's), then the channel (UnrollOnChannel 0: the channel first). Spatial
  * dimensions without strides and pads are packed into one index. The input's position along a spatial
  * dimension is stride * output + dilation * filter - pad, so that dimension has two indices in A and no
- * stride of its own. With groups, the group is an index of all three behind the channels of one group.
+ * stride of its own. With groups, the group is an index of all three tensors, slower than the channels of one
+ * group.
  */
 #ifndef PROBLEM_CONV_H
 #define PROBLEM_CONV_H
@@ -25,28 +26,28 @@
  * ConvolutionConfig. ERR_INPUT names the key and the value. */
 Err conv_derive(ProblemType *pt);
 
-/* The problem type of a convolution in a config: of its direction, types and formats, with all numbers left
- * to its sizes. */
+/* The problem type with which a config describes a convolution: its direction, types and formats are fixed;
+ * filter, strides, dilations and pads are those of each size. */
 Err conv_problem_type(const ConvDesc *c, ProblemType *pt);
 
 /* Sizes of filter indices that are part of the problem type, as Tensile's AssertSizeEqual: index[i] has
  * size[i]. Returns how many. */
 int32_t conv_fixed_sizes(const ProblemType *pt, int32_t index[CONV_SPATIAL], int32_t size[CONV_SPATIAL]);
 
-/* One contraction of a convolution. Backward data has one for each phase of the strides. Pointers have no
- * place in a ProblemSize: callers add the offsets. */
+/* One contraction of a convolution. Backward data has one for each phase of the strides. A ProblemSize has no
+ * pointers: callers add the offsets to those of the tensors. */
 typedef struct {
     ProblemSize size; /* its extra is not set: it is the next member */
     SizeExtra extra;
-    int64_t offset[4]; /* LD_D, ..: elements in front of the first one that the contraction has */
-    bool zero;         /* no filter element reaches these elements of D: to be computed with alpha 0 */
+    int64_t offset[4]; /* of D, C, A, B (LD_D ..): elements before the contraction's first one */
+    bool zero;         /* no filter element reaches these elements of D: compute them with alpha 0 */
 } ConvPart;
 /* How many contractions a convolution is; ERR_INPUT as conv_part. */
 Err conv_n_parts(const ProblemType *pt, const ConvSize *s, int64_t *n);
 /* Contraction i: sizes, strides and pads (elements of A) of all indices. ERR_INPUT with the numbers where the
  * convolution does not agree with the problem type, has no output, or is too large. */
 Err conv_part(const ProblemType *pt, const ConvSize *s, int64_t i, ConvPart *out);
-/* The contraction of a convolution that is one. */
+/* The contraction of a convolution that consists of only one; ERR_INPUT where it consists of several. */
 Err conv_problem(const ProblemType *pt, const ConvSize *s, ProblemSize *out, SizeExtra *extra);
 
 #endif

@@ -66,7 +66,7 @@ typedef struct {
     int64_t phases;      /* yt */
     int64_t taps;        /* ceil(Y / yt): filter elements of a phase, at most */
     int64_t reach;       /* ht: positions that input and pads have, in steps of the stride */
-    int64_t left, right; /* the first that has an input position, and the one behind the last */
+    int64_t left, right; /* the first of them that has an input position, and the last plus 1 */
     int64_t size;        /* hs = right - left */
 } ConvSlices;
 void conv_slices(const ConvSize *s, int d, ConvSlices *out);
@@ -77,8 +77,8 @@ typedef struct {
     int64_t m, n, k;             /* as in the table */
     int64_t phase[CONV_SPATIAL]; /* of backward data, along W, H, D */
 } ConvGemm;
-/* Most products of one convolution that are supported: backward data with a stride of 16 along three
- * dimensions. */
+/* The largest supported number of products of one convolution: that of backward data with a stride of 16
+ * along three dimensions. */
 #define CONV_PRODUCTS_MAX INT64_C(4096)
 /* Matrix products per group; 2^61 where it is more. */
 int64_t conv_n_gemms(const ConvDesc *c);

@@ -1,4 +1,5 @@
-/* What conv.c makes of a ConvolutionConfig, for conv_part.c. */
+/* A parsed ConvolutionConfig and the dimensions that it gives the tensors: made by conv.c, used by
+ * conv_part.c too. */
 #ifndef PROBLEM_CONV_INTERNAL_H
 #define PROBLEM_CONV_INTERNAL_H
 

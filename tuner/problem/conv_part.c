@@ -31,7 +31,7 @@ typedef struct {
     bool zero; /* no filter element reaches the part */
 } Part;
 
-/* ---- what the size leaves open ---- */
+/* ---- numbers that the size leaves to the problem type ---- */
 
 static Err take(const char *what, int d, int64_t fixed, int64_t *given)
 {
@@ -44,7 +44,7 @@ static Err take(const char *what, int d, int64_t fixed, int64_t *given)
     return 0;
 }
 
-/* Everything that the size leaves open, from the problem type. */
+/* Fills in the numbers that the size does not give from the problem type. */
 static Err complete(const Config *c, ConvSize *s)
 {
     for (int d = 0; d < CONV_SPATIAL; d++) {
@@ -187,7 +187,7 @@ static int64_t dim_size(const Part *p, char name)
     return taps ? taps : 1;
 }
 
-/* Numbers that the problem type fixes, and that this convolution has otherwise. */
+/* Refuses a convolution whose numbers differ from those that the problem type fixes. */
 static Err check_fixed(const Part *p, const Tensor *a, const Tensor *b)
 {
     const Conv *v = p->v;
@@ -223,7 +223,7 @@ static Err check_packed(const Conv *v, const ConvSize *s)
     return ERR_OK;
 }
 
-/* The strides of D and C: given where its positions are apart. */
+/* Gives the strides of D and C where their positions are not adjacent. */
 static Err set_result(const Part *p, const ProblemType *pt, const Tensor *t, SizeExtra *e)
 {
     const Conv *v = p->v;
@@ -237,7 +237,7 @@ static Err set_result(const Part *p, const ProblemType *pt, const Tensor *t, Siz
         e->stride[LD_D][all[i]->index] = dim_stride(p, t, 'D', all[i]->name);
     }
     if (e->stride[LD_D][0] != 1 && !pt->UseInitialStridesCD)
-        FAIL(ERR_INPUT, "neighbours of a part are %lld elements apart in D: set Stride N",
+        FAIL(ERR_INPUT, "neighbouring positions of a part are %lld elements apart in D: set Stride N",
              (long long)e->stride[LD_D][0]);
     e->n_stride[LD_D] = e->n_stride[LD_C] = v->n_indices_d;
     memcpy(e->stride[LD_C], e->stride[LD_D], sizeof e->stride[LD_C]);
@@ -260,9 +260,9 @@ static void set_operands(const Part *p, const Tensor *a, const Tensor *b, Proble
 
 /* ---- zero padding ---- */
 
-/* Where Tensile counts the elements behind the slid tensor from: size * stride of the free index and
- * (size - 1) * stride of the summation index, which is beyond the last position read where the free index has
- * a stride. */
+/* The point from which Tensile counts the padding at the end of the slid tensor: size * stride of the free
+ * index plus (size - 1) * stride of the summation index. Where the free index has a stride, this is beyond
+ * the last position that is read. */
 static int64_t pad_reach(const ProblemType *pt, const ProblemSize *p, const SizeExtra *e, const int32_t *pad)
 {
     const IndexList *a = &pt->IndexAssignmentsA;
@@ -271,7 +271,7 @@ static int64_t pad_reach(const ProblemType *pt, const ProblemSize *p, const Size
     return conv_times(p->v[pad[0]], free) + conv_times(p->v[pad[1]] - 1, sum);
 }
 
-/* Positions in front of the slid tensor and behind it that dimension d reads. */
+/* Whether dimension d reads positions before or after the slid tensor. */
 static bool overhangs(const Slide *s)
 {
     const int64_t last = s->first + (s->size - 1) * s->step + (s->taps - 1) * s->tap_step;
@@ -381,7 +381,8 @@ Err conv_problem(const ProblemType *pt, const ConvSize *given, ProblemSize *out,
              (long long)n);
     TRY(conv_part(pt, given, 0, &part));
     if (part.zero || part.offset[LD_A] || part.offset[LD_B] || part.offset[LD_D])
-        FAIL(ERR_INPUT, "the contraction of this convolution begins %lld elements behind A's first one",
+        FAIL(ERR_INPUT,
+             "the contraction of this convolution begins %lld elements after A's first one, expected 0",
              (long long)part.offset[LD_A]);
     *extra = part.extra;
     *out = part.size;

@@ -38,7 +38,7 @@ Err conv_size_check(const ConvSize *s, int n_spatial);
 /* Output positions along spatial dimension d (0 W, 1 H, 2 D); below 1 where the filter does not fit. */
 int64_t conv_out(const ConvSize *s, int d);
 
-/* a * b; 2^61, which no size and no stride can be, where it is larger. */
+/* a * b, saturated at 2^61, which is above all sizes and strides. */
 int64_t conv_times(int64_t a, int64_t b);
 /* A tensor's size along a letter of its format. channels: its size along C. in: it has the input's spatial
  * size, else the output's. */

@@ -8,12 +8,11 @@
  * (UseScaleAB Scalar) or vectors of size M and N (Vector); scaleC and scaleD are one number each. Scale
  * factors are of the compute type, the bias of a type of its own. All of them are passed as pointers.
  *
- * A problem that has any of this has another operation identifier, with a suffix, so that solutions for it
- * apply to no call of a host that cannot pass the further arguments. These stand behind Tensile's and the
- * words of the work-group order (problem/mapping.h): the pointers scaleA, scaleB, scaleC, scaleD,
- * scaleAlphaVec, bias (those that there are, 8 bytes each), the elements between the biases of two matrices
- * of a batch (4 bytes, in batched problems), and the two numbers of the activation, where it has any, in the
- * compute type. */
+ * The operation identifier of a problem with fused operations has a suffix, so that a host that cannot pass
+ * their arguments never selects a solution for it. The arguments follow Tensile's and the words of the
+ * work-group order (problem/mapping.h): the pointers scaleA, scaleB, scaleC, scaleD, scaleAlphaVec, bias (8
+ * bytes each, only those that are used), the elements between the biases of two matrices of a batch (4 bytes,
+ * in batched problems), and the two numbers of the activation, where it has any, in the compute type. */
 #ifndef PROBLEM_FUSED_H
 #define PROBLEM_FUSED_H
 
@@ -61,7 +60,7 @@ typedef enum {
 } FusedOperand;
 
 bool fused_any(const Fused *f);
-/* Is there that operand? */
+/* Whether the fused operations have that operand. */
 bool fused_has(const Fused *f, FusedOperand o);
 /* Along what the operand lies; ALONG_NONE: it is one number. */
 Along fused_along(const Fused *f, FusedOperand o);
@@ -72,7 +71,7 @@ const char *activation_name(Activation a);
 bool activation_find(Str name, Activation *out);
 /* How many numbers the activation has: 0, 1 or 2. */
 int activation_numbers(Activation a);
-/* Does it need an exponential function? */
+/* Whether it needs an exponential function. */
 bool activation_has_exp(Activation a);
 /* The activation of x, for the reference. */
 double activation_of(Activation a, double x, const double number[2]);
@@ -81,12 +80,12 @@ double activation_of(Activation a, double x, const double number[2]);
  * "_SCD", "_SAV" or "_SAVN"; nothing without any. Writes it without a NUL and returns its length. */
 enum { FUSED_SUFFIX_MAX = 64 };
 size_t fused_suffix(const Fused *f, char out[FUSED_SUFFIX_MAX]);
-/* Appends it. */
+/* Appends the suffix. */
 void fused_put(const Fused *f, Buf *out);
 /* Reads such a suffix; false: it is none. */
 bool fused_read(Str suffix, Fused *out);
-/* Reads that of an operation identifier ("Contraction_l_Ailk_Bljk_Cijk_Dijk_RELU"). *identifier becomes what
- * stands before it. */
+/* Reads the suffix of an operation identifier ("Contraction_l_Ailk_Bljk_Cijk_Dijk_RELU") and removes it from
+ * *identifier. False: what follows the indices is no such suffix. */
 bool fused_of_identifier(Str *identifier, Fused *out);
 
 #endif

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 void call_init(GemmCall *c)
 {
     *c = (GemmCall){.op = {'N', 'N'}, .m = 128, .n = 128, .k = 128, .batch = 1, .alpha = {1, 0}};
@@ -81,7 +80,9 @@ static Err read_function(GemmCall *c, Str v)
         set_types(c, t);
         f = str_sub(f, 1, f.n);
     }
-    if (!str_starts(f, "gemm")) FAIL(ERR_INPUT, "function '%.*s' is not a gemm", STR_ARG(v));
+    if (!str_starts(f, "gemm"))
+        FAIL(ERR_INPUT, "function '%.*s', expected gemm, gemm_strided_batched or gemm_batched, or with _ex",
+             STR_ARG(v));
     f = str_sub(f, 4, f.n);
     c->ex = str_ends(f, "_ex");
     if (c->ex) f = str_sub(f, 0, f.n - 3);
@@ -111,9 +112,8 @@ typedef struct {
 } CallOption;
 
 #define AT(field) offsetof(GemmCall, field)
-/* Sorted by name. --algo chooses among implementations that there are none of here. Of --flags
- * (rocblas_gemm_flags), 1 packs int8, 2 asks for the CU-efficiency table, 4 and 8 are fp16_alt_impl and
- * fp16_alt_impl_rnz. */
+/* Sorted by name. --algo has no effect: there is only one implementation. Of --flags (rocblas_gemm_flags), 1
+ * packs int8, 2 asks for the CU-efficiency table, 4 and 8 are fp16_alt_impl and fp16_alt_impl_rnz. */
 static const CallOption options[] = {
     {"K", "sizek", SET_INT, AT(k), 0, 0},
     {"M", "sizem", SET_INT, AT(m), 0, 0},
@@ -176,7 +176,7 @@ Err call_set(GemmCall *c, Str option, Str value)
 {
     bool known;
     TRY(call_set_known(c, option, value, &known));
-    if (!known) FAIL(ERR_INPUT, "option '%.*s' is not supported", STR_ARG(option));
+    if (!known) FAIL(ERR_INPUT, "unknown option '%.*s'", STR_ARG(option));
     return ERR_OK;
 }
 

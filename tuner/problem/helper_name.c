@@ -63,8 +63,8 @@ void helper_reduction_name(const char *base, const Reduction *r, char out[HELPER
     if (r->reducers >= 2) append_number(append(at, reducers_part), r->reducers);
 }
 
-/* The number behind a part of the name; 1 when the name does not have it. */
-static uint32_t number_behind(Str symbol, const char *part)
+/* The number that follows a part of the name; 1 when the name does not have the part. */
+static uint32_t number_after(Str symbol, const char *part)
 {
     const size_t n = strlen(part);
     int64_t value;
@@ -77,9 +77,9 @@ static uint32_t number_behind(Str symbol, const char *part)
     return 1;
 }
 
-uint32_t helper_name_width(Str symbol) { return number_behind(symbol, width_part); }
+uint32_t helper_name_width(Str symbol) { return number_after(symbol, width_part); }
 
-uint32_t helper_name_reducers(Str symbol) { return number_behind(symbol, reducers_part); }
+uint32_t helper_name_reducers(Str symbol) { return number_after(symbol, reducers_part); }
 
 bool helper_name_is_plain_post_gsu(Str symbol)
 {

@@ -20,7 +20,7 @@ static bool letters(Str text, IndexList *out, IndexList *mirror)
     return true;
 }
 
-/* "Ailk" or "AilkC": the indices behind the tensor's name, and whether it is conjugated. */
+/* "Ailk" or "AilkC": the indices after the tensor's name, and whether it is conjugated. */
 static bool tensor(Str text, char name, IndexList *out, bool *conj, IndexList *mirror)
 {
     if (text.n < 2 || text.s[0] != name) return false;

@@ -1,6 +1,6 @@
-/* Work-group order as kernel arguments: two 32-bit words behind Tensile's arguments of a kernel whose
- * WorkGroupMappingDim is 0 or 1, in front of those of fused operations (problem/fused.h). index/walk.h has
- * what kernels compute from them.
+/* Work-group order as kernel arguments: two 32-bit words that follow Tensile's arguments, and precede those
+ * of fused operations (problem/fused.h), in kernels whose WorkGroupMappingDim is 0 or 1. index/walk.h has the
+ * expressions that kernels compute from them.
  *
  *   first word    bits 0..15 WorkGroupMapping, 16..21 WorkGroupMappingXCC, 22..31 WorkGroupMappingXCCGroup
  *   second word   WorkGroupMappingXCCChunk
@@ -15,12 +15,13 @@
 
 enum { MAPPING_WGM_MAX = 1024, MAPPING_XCC_MAX = 32, MAPPING_GROUP_MAX = 1023, MAPPING_CHUNK_MAX = 255 };
 
-/* The numbers of an order. dies 1: ids stay. group and chunk 0: none. A chunk takes the place of a group. */
+/* The numbers of an order. dies 1: ids are not regrouped. group and chunk 0: none; they exclude each other.
+ * */
 typedef struct {
     int32_t wgm, dies, group, chunk;
 } Mapping;
 
-/* NULL: kernels take the numbers; else why not: "WorkGroupMapping is not 1 to 1024". */
+/* NULL when kernels accept the numbers, else the reason: "WorkGroupMapping is not 1 to 1024". */
 static inline const char *mapping_fault(const Mapping *m)
 {
     if (m->wgm < 1 || m->wgm > MAPPING_WGM_MAX) return "WorkGroupMapping is not 1 to 1024";

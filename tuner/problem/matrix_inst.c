@@ -64,8 +64,8 @@ DataType matrix_type(DataType type)
 
 static bool has_shape(const MatrixInst *x, const int32_t shape[4])
 {
-    bool turned = x->layout == LANES_WGMMA && shape[0] != x->m;
-    int32_t m = shape[turned], n = shape[!turned];
+    bool swapped = x->layout == LANES_WGMMA && shape[0] != x->m; /* the 64 rows lie along N */
+    int32_t m = shape[swapped], n = shape[!swapped];
     return m == x->m && n >= x->n && n <= x->n_last && (n - x->n) % x->n_step == 0 && shape[2] == x->k &&
            shape[3] == x->blocks;
 }

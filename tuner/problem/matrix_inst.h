@@ -33,9 +33,9 @@ typedef struct {
     int m, n, k, blocks;
     int n_last, n_step; /* N may be n, n + n_step, .. n_last */
     int lanes;
-    int n_a, n_b,
-        n_acc; /* elements of A, B and C of a lane; of wgmma n_acc is that of n columns, and grows with them,
-                          * and operands are read from shared memory: 0 */
+    /* Elements of A, B and C that a lane holds. wgmma: n_a and n_b are 0, because operands are read from
+     * shared memory, and n_acc is that of the first N; it grows in proportion to N. */
+    int n_a, n_b, n_acc;
     MatrixLayout layout;
     const char *name; /* the builtin's or the end of the PTX instruction's: matrix_inst.def */
 } MatrixInst;
@@ -49,13 +49,14 @@ const MatrixInst *matrix_shape(MatrixUnit unit, DataType type, const int32_t sha
 /* The data type of an instruction's operands for problems of a data type: parts of complex numbers; of 8-bit
  * floats, which have the same shapes in all mixtures, TYPE_F8. */
 DataType matrix_type(DataType type);
-/* Rows in table order; NULL behind the last. */
+/* Rows in table order; NULL after the last. */
 const MatrixInst *matrix_inst_at(size_t i);
 
 MatrixUnit matrix_unit(const MatrixInst *in);
 /* MFMA of bf16 exists in two generations, with two elements of K per lane and with four ("1k"). */
 bool matrix_is_bf16_1k(const MatrixInst *in);
-/* Of the target's first row: MFMA, WMMA, or MMA, with or without wgmma. MATRIX_UNIT_NONE: it has none. */
+/* The unit of the target's first row: MFMA, WMMA, or MMA (also where it has wgmma). MATRIX_UNIT_NONE: the
+ * target has no matrix instructions. */
 MatrixUnit matrix_unit_of(const Target *t);
 
 #endif

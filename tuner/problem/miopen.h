@@ -40,7 +40,7 @@ Err miopen_set(MiopenOptions *o, Str name, Str value, bool *known);
 /* Checks all and makes the convolutions. */
 Err miopen_finish(MiopenOptions *o, MiopenConv *out);
 
-/* A whole line, from the base argument on. ERR_INPUT: it is none, with the reason. */
+/* Reads a whole line, from the base argument on. ERR_INPUT with the reason when it is no such line. */
 Err miopen_read(Str line, MiopenConv *out);
 /* The line of one convolution: "conv -n 64 ...", which miopen_read takes again. */
 void miopen_print(const ConvDesc *c, Buf *out);

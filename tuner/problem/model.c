@@ -43,8 +43,8 @@ const char *model_class_name(ModelClass c)
     return names[c];
 }
 
-/* Of sizes and counts, which are far below 2^63: the C library's ceil takes four times as long where the
- * machine's instruction cannot be assumed. */
+/* Rounds up. Arguments are sizes and counts far below 2^63. The C library's ceil takes four times as long
+ * when the program is compiled without the machine's rounding instruction. */
 static double up(double x)
 {
     double whole = (double)(int64_t)x;
@@ -55,7 +55,7 @@ static double down(double x) { return (double)(int64_t)x; }
 
 static double least(double a, double b) { return a < b ? a : b; }
 static double most(double a, double b) { return a > b ? a : b; }
-/* Costs that overlap for the most part: near the largest, more where several are alike. */
+/* The time of costs that mostly overlap: close to the largest, and more where several are alike. */
 static double overlap(const double *x, int n)
 {
     double sum = 0;
@@ -65,14 +65,14 @@ static double overlap(const double *x, int n)
 
 /* ---- GPUs ---- */
 
-/* What is the same for all waves. */
+/* Numbers that are the same for all waves. */
 typedef struct {
     const ModelKernel *k;
     const ModelDevice *d;
     const ModelRates *r;
     const ModelSize *z;
     double tiles_m, tiles_n, groups; /* tiles of a matrix of the batch; work-groups in all */
-    double cus;                      /* that clusters leave */
+    double cus;                      /* compute units that clusters can use */
     double chunks;                   /* of a part of K */
     double l2_bytes;                 /* of one chunk of one work-group */
     /* seconds of a chunk: of one work-group by itself; of the L2 cache for one compute unit, and for all in
@@ -80,12 +80,12 @@ typedef struct {
     double math_s, local_s, latency_s, l2_s, l2_all_s, dram_s, waits_s;
     double fill_s, store_s; /* of a tile */
     double resident;        /* part of A and B that stays in the L2 cache */
-    bool apart;             /* work-groups are at different places of K, and share no loads */
+    bool unshared;          /* stream-K: work-groups are at different places of K, and share no loads */
     double once_a, once_b;  /* as of the size, 1: all elements are distinct */
 } Gpu;
 
-/* Access of fewer than 16 bytes of a lane: the units that compute addresses take 8 bytes of a lane in a clock
- * from 8 lanes (H200, A100 and MI300 alike within a factor of two). */
+/* Clocks of accesses that are narrower than 16 bytes for each lane: the address units accept 8 lanes in a
+ * clock (H200, A100 and MI300 agree within a factor of two). */
 static double access_clocks(double bytes, int32_t width) { return bytes / (width * 8.0); }
 
 static int32_t width_of(int32_t width, int32_t align)
@@ -199,15 +199,15 @@ static double wave_dram_bytes(const Gpu *g, double groups)
     double part = g->k->bytes_ab * (double)g->k->depth;
     double m = least(rows * g->k->tile_m, g->z->m), n = least(columns * g->k->tile_n, g->z->n);
     const double shared = (m * g->once_a + n * g->once_b) * part * matrices * least(parts, groups);
-    if (!g->apart) return shared;
+    if (!g->unshared) return shared;
     return shared + (groups * (g->k->tile_m + g->k->tile_n) * part - shared) * (1 - g->resident);
 }
 
-/* What the waves add up to. */
+/* Sums over the waves. */
 typedef struct {
     double seconds, math; /* math: of the multiply-adds */
     double term[MODEL_N_TERMS], l2_read, dram_read;
-    bool detailed; /* the line above is wanted */
+    bool detailed; /* fill in term, l2_read and dram_read too */
 } Waves;
 
 static void add_terms(Waves *w, const Gpu *g, const double x[5], double times)
@@ -268,10 +268,11 @@ static double split_seconds(const ModelKernel *k, const ModelDevice *d, const Mo
     return (k->split_kind == MODEL_SPLIT_JOINED ? 0.3 : 1) * r->split_s + bytes / rate;
 }
 
-/* The time for which parts of a tile wait for those that do not run yet (MultipleBufferSingleKernel by wgmma:
- * each stores a share of the tile). Parts of a tile are a row of tiles apart; where not all of a row's parts
- * run at once, a round of work-groups waits WAIT_S for nothing. H200, tiles of 128x64 in 4 and 8 parts: 14 to
- * 20 us in each round. */
+/* Seconds for which parts of a tile wait for parts that do not run yet (wgmma kernels with
+ * MultipleBufferSingleKernel, in which each part stores a share of the tile). In work-group order the parts
+ * of a tile are one row of tiles apart. Where not all parts of a row run at once, a round of work-groups
+ * waits for WAIT_S in vain: on an H200, tiles of 128x64 in 4 and 8 parts took 14 to 20 us longer in each
+ * round. */
 static double part_waits(const Gpu *g)
 {
     const double WAIT_S = 17e-6;
@@ -318,8 +319,9 @@ static double add_rounds(Waves *sum, const Gpu *g, double groups, double slots)
     return full + (rest > 0);
 }
 
-/* Seconds of adding up the shares of cut tiles: as much as the kernel that chose the cut weighed it against,
- * or the sums of a tile that each work-group stores and another one reads. */
+/* Seconds of adding up the shares of cut tiles: the cost by which the kernel or launch chose the cut
+ * (stream_part, stream_fix), else the time in which each work-group stores the sums of a tile and another one
+ * reads them. */
 static double shares_seconds(const Gpu *g, int64_t times)
 {
     const ModelKernel *k = g->k;
@@ -330,7 +332,7 @@ static double shares_seconds(const Gpu *g, int64_t times)
     return (2 * tile * k->bytes_sum / (32 * g->r->store) + g->r->load_clocks) / g->d->clock_hz;
 }
 
-/* Stream-K whose launches have a work-group for each part of all tiles. */
+/* Stream-K kernels whose launches have one work-group for each part of each tile. */
 static double add_even(Waves *sum, Gpu *g, double slots, const StreamKernel *kernel, double *split)
 {
     const double chunks = g->chunks;
@@ -343,7 +345,7 @@ static double add_even(Waves *sum, Gpu *g, double slots, const StreamKernel *ker
     return rounds;
 }
 
-/* Stream-K: tiles that go round whole, then the shares of the others. *split: of adding those up. */
+/* Stream-K: rounds of whole tiles, then the shares of the others. *split: seconds of adding the shares up. */
 static double add_stream(Waves *sum, Gpu *g, double slots, double *split)
 {
     const ModelKernel *k = g->k;
@@ -361,12 +363,12 @@ static double add_stream(Waves *sum, Gpu *g, double slots, double *split)
         cut.parts ? (double)(cut.tiles * cut.parts) * cluster : least(slots, g->groups * chunks);
     const double rounds = whole > 0 ? add_rounds(sum, g, whole, slots) : 0;
     g->chunks = (double)cut.share + (cut.longer > 0);
-    g->apart = cut.parts == 0; /* shares begin anywhere: on an H200 they took 1.9 times as long */
+    g->unshared = cut.parts == 0; /* shares begin at any place of K: on an H200 they took 1.9 times as long */
     const double each = up(shares / g->cus);
     add_waves(sum, g, shares, each, rounds == 0, 1);
     /* a share of more than a tile stores several */
     sum->seconds += down((double)cut.share / most(chunks, 1)) * (g->store_s * each + group_seconds(g));
-    g->apart = false;
+    g->unshared = false;
     if (cut.parts > 1 || g->chunks < chunks) *split = shares_seconds(g, cut.parts);
     g->chunks = chunks;
     return rounds + 1;

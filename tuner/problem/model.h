@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Kernels whose rates differ for reasons that the model does not have. */
+/* Classes of kernels, each of which has its own fitted rates. */
 typedef enum {
     MODEL_VECTOR, /* GPU, multiply-add instructions of vector units */
     MODEL_MATRIX, /* GPU, matrix instructions on registers (MFMA, WMMA, mma.sync) */
@@ -74,7 +74,7 @@ typedef struct {
 } ModelKernel;
 enum { MODEL_KERNEL_NUMBERS = sizeof(ModelKernel) / 4 };
 
-/* A device, or a part of the table. Rates that are unknown are guesses; `measured` says who filled it in. */
+/* The rates of a device, or of a part in parts.def. Unknown rates are guesses. */
 typedef struct {
     double n_cu; /* host: threads */
     double clock_hz;
@@ -118,14 +118,14 @@ typedef struct {
     double m, n, k, batch;
     int32_t align_a, align_b, align_d; /* largest power of two that divides address and stride, in bytes */
     bool reads_c;                      /* beta is not 0 */
-    /* Parts of the m k batch and n k batch elements of A and B that are distinct in memory: pixels that
-     * several taps of a filter read, a filter that all images have. 0: all of them. Searches know them;
-     * libraries do not store them. */
+    /* Shares of the m k batch elements of A and of the n k batch elements of B that are distinct in memory:
+     * they are below 1 where several taps of a filter read a pixel, or all images share a filter. 0: all are
+     * distinct. Searches fill them in; libraries do not store them. */
     double once_a, once_b;
 } ModelSize;
 
-/* Where the time goes. Each is the time that the whole problem would take if nothing else cost anything;
- * `seconds` is less than their sum because they overlap. */
+/* The terms of a predicted time. Each is the time that the whole problem would take if nothing else cost
+ * anything; `seconds` is less than their sum because they overlap. */
 #define MODEL_TERMS(T)                                                                                       \
     T(math, "multiply-adds, edges of tiles and idle compute units included")                                 \
     T(local, "local memory")                                                                                 \
@@ -165,9 +165,10 @@ static inline int32_t model_align(int64_t stride_bytes)
     return power <= 0 || power > MODEL_ALIGN_MAX ? MODEL_ALIGN_MAX : (int32_t)power;
 }
 
-/* Compute units that run clusters of that many work-groups at once. A cluster lies in one GPC, and GPCs have
- * different numbers of multiprocessors: of 132, clusters of 2 use all, of 3 117, of 4 and of 8 120 (H200). On
- * an H100 32 clusters of 4 take two rounds, 30 one. */
+/* The number of compute units that clusters of that many work-groups can use at once. A cluster lies in one
+ * GPC, and GPCs have different numbers of multiprocessors: of an H200's 132, clusters of 2 use all, clusters
+ * of 3 use 117, clusters of 4 and of 8 use 120. On an H100, 30 clusters of 4 take one round and 32 take two.
+ * */
 static inline double model_cluster_cus(double n_cu, double cluster)
 {
     const double usable = cluster > 2 ? n_cu * 120 / 132 : n_cu;

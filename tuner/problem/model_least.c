@@ -1,7 +1,8 @@
 /* Lower bounds of predicted times. See model_least.h.
  *
- * A launch runs rounds of all compute units. A round takes as long as its work-groups multiply, wait, fill
- * and store, without DRAM. Of each number there is a list, so that the compiler makes vectors of the loop.
+ * A launch is rounds of all compute units. A round takes at least as long as its work-groups multiply, wait,
+ * fill the pipeline and store; DRAM is left out. The numbers are arrays over the kernels, so that the
+ * compiler vectorises the loop.
  */
 #include "problem/model_least.h"
 

@@ -1,5 +1,5 @@
-/* What the times of kernels cannot be below by the performance model (model.h), of all kernels of a library
- * at once: a choice among hundreds of kernels needs the whole model for a few of them only. */
+/* Lower bounds of the performance model's times (model.h) for all kernels of a library at once, so that a
+ * choice among hundreds of kernels evaluates the whole model for only a few of them. */
 #ifndef PROBLEM_MODEL_LEAST_H
 #define PROBLEM_MODEL_LEAST_H
 
@@ -10,11 +10,12 @@
 
 typedef struct ModelLeast ModelLeast;
 
-/* For n kernels, in the arena. */
+/* Allocates bounds for n kernels in the arena; set each with model_least_set. ERR_FAILED: out of memory. */
 Err model_least_new(Arena *a, size_t n, ModelLeast **out);
 void model_least_set(ModelLeast *l, size_t kernel, const ModelKernel *k, const ModelDevice *d,
                      const ModelRates *r);
-/* Seconds of n kernels on a size, up to the rounding of single precision; out has vec4_padded(n) elements. */
+/* Lower bounds in seconds for the first n kernels on a size, up to the rounding of single precision; out has
+ * vec4_padded(n) elements. */
 void model_least_seconds(const ModelLeast *l, size_t n, const ModelSize *z, float *out);
 
 #endif

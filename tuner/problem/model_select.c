@@ -8,9 +8,10 @@
 #include "problem/model_least.h"
 #include "problem/vec4.h"
 
-/* Distances are in octaves of M, N, K and the batch; a point that is REACH away counts exp(-1/2). A size
- * whose operands are aligned otherwise runs other code: as far as ALIGNED octaves. The mean residual counts
- * as a point that is far away. Chosen on recorded times of an H200, f16 and f32 (test/README.md). */
+/* Distances are in octaves of M, N, K and the batch. A point at distance REACH has the weight exp(-1/2). A
+ * size whose operands are aligned differently runs other code, which counts as a distance of ALIGNED octaves.
+ * The mean residual has the weight FAR_WEIGHT. The values were chosen on recorded times of an H200 in f16 and
+ * f32 (test/README.md). */
 static const float REACH2 = 1.2F * 1.2F, ALIGNED = 3, FAR_WEIGHT = 0.15F;
 
 ModelPoint model_point(const ModelSize *z)
@@ -118,8 +119,8 @@ Err model_selector_new(Arena *a, size_t n_kernels, size_t n_points, ModelSelecto
     return ERR_OK;
 }
 
-/* How far a kernel is behind the best one on a point, which is less the more it says of sizes for which the
- * kernel is chosen. Fills in `weight` of the point. */
+/* Fills in `weight` of a point: the best kernel's time over each kernel's. A residual counts the more, the
+ * closer the kernel is to the best one, because it is chosen on such sizes. */
 static void weights_of(ModelSelector *s, size_t p)
 {
     const float *residual = &s->residual[p * s->n_kernels];
@@ -176,7 +177,7 @@ static void distances(const ModelSelector *s, const ModelPoint *x, size_t first,
     }
 }
 
-/* The least of n keys, from their first on; n is at least 1. What is behind the last is never less. */
+/* The least of n keys; n is at least 1. The padding after the last key is never less. */
 static float least_key(const float *key, size_t n)
 {
     Vec4 least = vec4_load(key);
@@ -188,9 +189,9 @@ static float least_key(const float *key, size_t n)
     return a < b ? a : b;
 }
 
-/* The points of a block are found by the least of their keys, again and again: the processor cannot predict
- * the branches of a sort by insertion. A key is a distance whose last bits are the point's number within its
- * block, so that distances which differ by less than 2^-17 of their size count as equal. */
+/* The nearest points of a block are selected by repeatedly taking the least key, because the processor cannot
+ * predict the branches of an insertion sort. A key is a distance whose last bits are the point's number
+ * within its block, so that distances which differ by less than 2^-17 of their size count as equal. */
 enum { BLOCK = 64 };
 
 static float key_of(float distance, uint32_t number)
@@ -209,7 +210,8 @@ static uint32_t number_of(float key)
     return bits & (BLOCK - 1);
 }
 
-/* Puts points of a block into the list that is sorted by key, as long as they are nearer than its last. */
+/* Inserts points of a block into the list, which is sorted by key, while they are nearer than its last one.
+ * */
 static void near_of_block(float *key, size_t n, size_t first, float nearest[MODEL_NEAR], ModelNear *out)
 {
     for (int taken = 0; taken < MODEL_NEAR && (size_t)taken < n; taken++) {
@@ -250,7 +252,7 @@ double model_predict(const ModelSelector *s, const ModelNear *near, size_t k, co
     return entry_time(&s->entry[k], z) * (double)expf(sum / weight);
 }
 
-/* The residual that is expected of each kernel. */
+/* The expected residual of each kernel. */
 static void expect(const ModelSelector *s, const ModelNear *near, float *out)
 {
     const size_t n = s->n_kernels, row = vec4_padded(n);

@@ -1,12 +1,12 @@
-/* Choice of a kernel for a size that was not measured: the performance model, corrected by what it missed on
+/* Choice of a kernel for a size that was not measured: the performance model, corrected by its residuals on
  * measured sizes nearby. Shared by the program that tunes and libtuner.
  *
  * A ModelSelector has kernels and points. A point is a measured size with the residual of each kernel there,
  * log(measured / predicted), where it is known. The time of a kernel on a new size is the prediction times
  * the exponential of the mean residual of the nearest points, weighted by their distance in the logarithms
- * of M, N, K and the batch, and by how close the kernel is there to the best one: what it misses on sizes
- * for which nobody would choose it says little. Alignments that differ count as distance. Far from all points
- * the kernel's mean residual takes over.
+ * of M, N, K and the batch, and by how close the kernel is there to the best one: its residual on sizes for
+ * which nobody would choose it says little. Alignments that differ count as distance. Far from all points the
+ * kernel's mean residual takes over.
  */
 #ifndef PROBLEM_MODEL_SELECT_H
 #define PROBLEM_MODEL_SELECT_H

@@ -1,15 +1,16 @@
 /* PackOperands: copies of A or B in the workspace, made by a helper kernel before the main kernel runs, for
- * kernels whose copy engine or matrix instruction does not take the operand as it lies in memory. What the
- * helper kernel (kernel/nvptx/pack.c) and its launch (client/runtime/launch_pack.c) agree on.
+ * operands that the copy engine or the matrix instruction cannot use as they lie in memory. The interface
+ * between the helper kernel (kernel/nvptx/pack.c) and its launch (client/runtime/launch_pack.c).
  *
  * A copy has lines of the contiguous dimension, each beginning at a multiple of PACK_LINE_BYTES; matrices of
  * a batch follow one another. The contiguous dimension is K where wgmma takes nothing else (all types but
- * those of 16 bits), else that of the operand. Bytes behind a line's end have any value.
+ * those of 16 bits), else that of the operand. The padding after a line's end has any value.
  *
  * The kernel's arguments are two PackArgs, of A and of B; its grid is the sum of their groups along x.
  *
- * Of windows (problem/window.h) copies are other contractions with the same result, which suit the copy
- * engine and wgmma better. Another helper kernel makes them, from PackPixels and PackFilter:
+ * For windows (problem/window.h) the copies turn the problem into another contraction with the same result,
+ * which suits the copy engine and wgmma better. Another helper kernel makes them, from PackPixels and
+ * PackFilter:
  *
  *     lines (both operands): the pixels of few channels. The channels of `fold` rows of pixels, one tap
  *         apart, become the channels of one pixel; a line of as many such pixels as the filter has taps
@@ -88,7 +89,7 @@ const char *pack_kernel_name(int element_bytes);
 const char *pack_window_name(int element_bytes);
 /* The size of such a name; 0 when it is none. */
 int pack_kernel_bytes(const char *name, uint64_t n);
-/* Is it the name of a kernel for windows? */
+/* Whether it is the name of a kernel for windows. */
 bool pack_name_is_window(const char *name, uint64_t n);
 
 #endif

@@ -20,7 +20,7 @@ enum { N_PARTS = sizeof parts / sizeof *parts, N_RATES = sizeof rates / sizeof *
 
 const Part *part_at(size_t i) { return i < N_PARTS ? &parts[i] : NULL; }
 
-/* Operations of a compute unit in a clock: of the fastest unit for the types. */
+/* Operations of a compute unit in a clock, by the fastest unit for the problem type's types. */
 static double unit_rate(const PartRates *r, const ProblemType *pt)
 {
     const DataType in = (DataType)pt->DataType;
@@ -161,7 +161,6 @@ bool target_schedule_in(const Target *t, Str text)
 
 /* ---- rates ---- */
 
-/* The architecture of a row of rates. */
 double part_matrix_rate(const PartRates *r, DataType math)
 {
     switch (math) {
@@ -266,20 +265,20 @@ void parts_of_devices(const Target *t, const Str *device, size_t n, PartList *ou
 {
     *out = (PartList){.same = true};
     for (size_t k = 0; k < n; k++) {
-        const Part *stranger = NULL;
+        const Part *foreign = NULL;
         bool found = false;
         for (size_t i = 0; i < N_PARTS; i++) {
             if (!part_is_called(&parts[i], device[k])) continue;
             if (part_is_of(&parts[i], t)) {
                 list_add(out, &parts[i]);
                 found = true;
-            } else if (!stranger) {
-                stranger = &parts[i];
+            } else if (!foreign) {
+                foreign = &parts[i];
             }
         }
-        if (found || !stranger || out->stranger) continue;
-        out->stranger = stranger;
-        out->stranger_name = device[k];
+        if (found || !foreign || out->foreign) continue;
+        out->foreign = foreign;
+        out->foreign_name = device[k];
     }
 }
 

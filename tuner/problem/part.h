@@ -47,8 +47,8 @@ double part_vector_rate(const PartRates *r, DataType in, DataType sum);
  */
 double part_least_seconds(const PartRates *r, int64_t n_cu, const ProblemType *pt, double m, double n,
                           double k, double batch);
-/* The larger of the two: of the part's fastest instruction for the types. math: what matrix instructions
- * multiply, which is not `in` where inputs are rounded (X for S). */
+/* The larger of the two rates: that of the part's fastest instruction for the types. math: the type that
+ * matrix instructions multiply, which differs from `in` where inputs are rounded (X for S). */
 double part_peak_rate(const PartRates *r, DataType in, DataType math, DataType sum);
 /* True when the part has that architecture; the parts of sm_90 are also parts of sm_90a. */
 bool part_is_of(const Part *p, const Target *t);
@@ -66,10 +66,10 @@ enum { PARTS_MAX = 24 };
 typedef struct {
     const Part *part[PARTS_MAX];
     size_t n;
-    int n_cu;             /* of the largest part; 0: unknown */
-    bool same;            /* all parts have the same number */
-    const Part *stranger; /* a part of another architecture in the list; NULL: none */
-    Str stranger_name;
+    int n_cu;            /* of the largest part; 0: unknown */
+    bool same;           /* all parts have the same number */
+    const Part *foreign; /* the first part in the list that belongs to another architecture; NULL: none */
+    Str foreign_name;    /* as the list has it */
 } PartList;
 
 /* Parts of the DeviceNames of a config or a logic file. Unknown names are skipped. */

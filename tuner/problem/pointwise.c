@@ -27,7 +27,7 @@ static Index index_of(const ConvDesc *c, const char letters[CONV_TENSORS], int64
     return x;
 }
 
-/* One group's channels are next to each other; the groups follow. */
+/* The index of the groups: a group's channels are contiguous, and the groups follow each other. */
 static Index groups_of(const Index *c, const Index *k, int64_t groups)
 {
     Index x = {.size = groups};
@@ -74,7 +74,7 @@ static bool operand(const ConvTensor t, const Index *free, const Index *sum, boo
     out->trans[at] = free_first != left;
     out->ld[at] = free_first ? sum->stride[t] : free->stride[t];
     const int64_t rows = free_first ? free->size : sum->size, columns = free_first ? sum->size : free->size;
-    if (columns == 1 && out->ld[at] < rows) out->ld[at] = rows; /* of no meaning */
+    if (columns == 1 && out->ld[at] < rows) out->ld[at] = rows; /* one column: its value does not matter */
     return out->ld[at] >= rows;
 }
 

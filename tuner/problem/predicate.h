@@ -155,8 +155,8 @@ Err pred_from_solution(Arena *a, const Solution *s, bool checks_k, Str operation
 Err pred_parse(Arena *a, const char *name, const Node *n, const PredOp **out);
 void predicate_emit(Emit *e, const PredOp *p);
 
-/* The operands of the last And or Or that was scanned. Neighbouring predicates are often equal, which the
- * next scan recognises without parsing. Zero it before the first scan. */
+/* The operands of the last And or Or that was scanned. Operands of consecutive predicates are often equal,
+ * which the next scan recognises without parsing. Zero it before the first scan. */
 enum { PRED_SCAN_PARTS = 64 };
 typedef struct {
     Str part[PRED_SCAN_PARTS];

@@ -101,7 +101,8 @@ typedef struct {
 /* The keys in order; NULL after the last. */
 const PtKey *problem_key_at(size_t i);
 const PtKey *problem_key_find(Str name);
-/* Do files of that problem type have the key? Those of fused operations are there only where they are set. */
+/* Whether files of that problem type have the key: those of fused operations are written only where they are
+ * set. */
 bool problem_key_is_written(const PtKey *key, const ProblemType *pt);
 /* The fused operations of a derived problem type. */
 Fused problem_fused(const ProblemType *pt);

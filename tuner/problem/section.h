@@ -1,7 +1,8 @@
-/* Sections of a table of sizes: sizes whose operands begin lines at multiples of 16 bytes, and others; one
- * batch, and several. A key of Tensile's tables has neither, and a kernel that is good on sizes of one
- * section is bad on those of another, or cannot run there. Sections are of GEMMs alone (problem_is_gemm), and
- * follow from sizes and not from strides, as Tensile's readers evaluate the predicates of a section by sizes.
+/* Sections of a table of sizes. They distinguish sizes by whether the columns (or rows) of A, of B and of D
+ * begin at multiples of 16 bytes, and one matrix from a batch of several. The keys of Tensile's tables have
+ * no number for either, and a kernel that is fast on sizes of one section may be slow on those of another, or
+ * cannot run there. Only GEMMs have sections (problem_is_gemm). They follow from sizes and not from strides,
+ * because Tensile's readers evaluate the predicates of a section by sizes.
  */
 #ifndef PROBLEM_SECTION_H
 #define PROBLEM_SECTION_H
@@ -9,7 +10,8 @@
 #include "problem/predicate.h"
 #include "problem/problem.h"
 
-/* SECTION_BATCHED: more than one batch; bit i: A, B, D (0, 1, 2) begin lines at multiples of 16 bytes. */
+/* Bits of a section. SECTION_BATCHED: more than one matrix; bit i: lines of A, B, D (i = 0, 1, 2) begin at
+ * multiples of 16 bytes. */
 enum { SECTION_OPERANDS = 3, SECTION_BATCHED = 8, SECTIONS = 2 * SECTION_BATCHED };
 
 /* The dimension along which an operand's lines lie, 0, 1, 2 for M, N, K, the elements of which it must be a
@@ -21,7 +23,7 @@ typedef struct {
 } SectionLines;
 SectionLines section_lines(const ProblemType *pt, int operand);
 
-/* size: M, N, K. */
+/* The section of a size; size: M, N, K. */
 int section_of(const ProblemType *pt, const int64_t size[3], int64_t batch);
 
 #endif

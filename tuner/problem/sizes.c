@@ -164,7 +164,7 @@ static Err check_sizes(const ProblemType *pt, const int64_t *v)
     return 0;
 }
 
-/* The numbers behind the indices of a size that has no leading dimensions. */
+/* Reads the numbers after the indices of a size that has no leading dimensions: the key strides. */
 static Err strides_given(const ProblemType *pt, const int64_t *v, size_t n, ProblemSize *out)
 {
     size_key_finish(pt, out);

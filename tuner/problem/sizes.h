@@ -78,9 +78,9 @@ bool size_iter_next(SizeIter *it, ProblemSize *out);
 /* The whole list, sorted when sizes->sorted is set. ERR_INPUT for more than max. */
 Err problem_sizes_list(Arena *a, const ProblemSizes *sizes, int64_t max, ProblemSize **out, size_t *n);
 
-/* Convolutions of equal output sizes may differ in stride, dilation and input size. A convolution that is
- * no GEMM is told apart by strides too: those of A's dimensions that are no batch. Fills dim with their
- * positions in A's indices and returns how many there are; 0 for other problem types. */
+/* Convolutions of equal output sizes may differ in stride, dilation and input size. The key of a convolution
+ * that is no GEMM therefore includes strides: those of A's dimensions that are no batch. Fills dim with their
+ * positions in A's indices and returns their number; 0 for other problem types. */
 int32_t size_key_strides(const ProblemType *pt, int32_t dim[SIZE_KEY_MAX]);
 /* Numbers of a complete size: those of the indices, leading dimensions, key strides. */
 int32_t size_key_length(const ProblemType *pt);

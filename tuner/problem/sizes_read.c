@@ -44,7 +44,7 @@ static Err reserve(Arena *a, void **v, size_t n, size_t *cap, size_t size)
 static Err count_values(const Reader *r, int line, int32_t index, SizeDim *d)
 {
     if (d->start > d->end)
-        FAIL(ERR_INPUT, "%s:%d: Range: dimension %d starts at %lld, behind its end %lld", r->file, line,
+        FAIL(ERR_INPUT, "%s:%d: Range: dimension %d starts at %lld, after its end %lld", r->file, line,
              (int)index, (long long)d->start, (long long)d->end);
     if (d->increment == 0) {
         if (d->stride < 1 && d->start + d->stride <= d->end)
@@ -238,7 +238,7 @@ static Err read_strides(const Reader *r, const Node *n, const char *key, int ten
     TRY(read_ints(r, n, key, min, INDEX_MAX, v));
     const size_t used = n->n < (size_t)l.n ? n->n : (size_t)l.n;
     if (used < n->n)
-        notices_add(r->notices, "%s:%d: %s: %c has %d indices: strides behind them have no effect", r->file,
+        notices_add(r->notices, "%s:%d: %s: %c has %d indices: strides after these have no effect", r->file,
                     n->line, key, "DCAB"[tensor], (int)l.n);
     memcpy(e->stride[tensor], v, used * sizeof *v);
     for (size_t i = 0; i < used; i++)

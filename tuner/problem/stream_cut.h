@@ -7,16 +7,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Walk's members of these names. */
+/* The numbers of a kernel that the arithmetic needs. The first four are the members of Walk with these names.
+ * */
 typedef struct {
     int32_t stream_k, depth_u, stream_part, stream_fix;
-    /* of kernels whose tiles the launcher cuts: work-groups that a compute unit has at once and that take no
-     * longer then than one alone; else 0 */
+    /* Kernels whose tiles the launcher cuts: how many work-groups a compute unit runs at once without any of
+     * them taking longer than alone. Other kernels: 0. */
     int32_t blocks;
 } StreamKernel;
 
-/* Tiles that are cut into shares, and the shares: of each tile into `parts`, or with parts 0 of all of them
- * into one for each group. A share has `share` chunks of K, the first `longer` shares one more. */
+/* The tiles that are cut, and their shares. parts > 0: each tile is cut into that many shares. parts 0: the
+ * chunks of all these tiles are cut into one share for each work-group. A share has `share` chunks of K, and
+ * the first `longer` shares have one more. */
 typedef struct {
     int64_t tiles, parts, share, longer;
 } StreamCut;

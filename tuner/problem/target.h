@@ -50,10 +50,10 @@ typedef struct {
 /* NULL for targets of other families. */
 const TargetRegisters *target_registers(const Target *t);
 
-/* Whether buffer loads of so many bytes can write local memory themselves (the lds modifier). */
+/* Whether buffer loads of that many bytes can write local memory themselves (the lds modifier). */
 bool target_loads_to_local(const Target *t, int bytes);
 
-/* The row of that name; "host" is this machine's level; features behind ':' ("gfx90a:xnack-") are ignored.
+/* The row of that name; "host" is this machine's level; features after ':' ("gfx90a:xnack-") are ignored.
  * NULL when unknown. */
 const Target *target_find(Str name);
 /* Whether a config's ArchitectureName means this target: its name, that of a variant of the same NVIDIA GPU
@@ -61,7 +61,7 @@ const Target *target_find(Str name);
 bool target_is_called(const Target *t, Str architecture);
 /* The family's row of an ISA version, {9, 0, 10}; NULL when unknown. */
 const Target *target_of_isa(TargetFamily family, const int32_t isa[3]);
-/* Rows in table order; NULL behind the last. */
+/* Rows in table order; NULL after the last. */
 const Target *target_at(size_t i);
 /* The highest x86-64 level that this machine and its system support. */
 const Target *target_host_level(void);
@@ -70,8 +70,8 @@ const char *target_code_suffix(const Target *t);
 /* "amdgcn", "nvptx", "host". */
 const char *target_family_name(TargetFamily family);
 
-/* What the parts of the program that serve all families must know of one. What a family does differently in a
- * kernel's text is in its own folder below kernel/. */
+/* Facts of a family for code that serves all families. What differs in a kernel's text is in the family's
+ * folder below kernel/. */
 typedef struct {
     const char *name;         /* "amdgcn" */
     const char *code_suffix;  /* of a file with kernels */
@@ -84,8 +84,8 @@ typedef struct {
     bool one_half_helper; /* a helper kernel that reduces to half serves both compute types */
 } TargetFamilyInfo;
 const TargetFamilyInfo *target_family(const Target *t);
-/* Does a device or CPU of architecture `own` run kernels of `t`? A CPU those of lower levels, NVIDIA's GPUs
- * those of their compute capability with or without its own instructions (sm_90a). */
+/* Whether a device of architecture `own` runs kernels of `t`: a CPU those of lower levels, an NVIDIA GPU
+ * those of its compute capability with and without architecture-specific instructions (sm_90 and sm_90a). */
 bool target_runs(const Target *own, const Target *t);
 
 #endif

@@ -5,7 +5,8 @@
 
 /* ---- sets of tiles along one dimension ---- */
 
-/* Spans from .. to - 1. A set that does not fit is merged; what still does not fit is counted as it comes. */
+/* Spans from .. to - 1. A full set is merged; spans for which there is no room after that are counted as if
+ * they overlapped no other. */
 enum { SPANS_MAX = 512 };
 typedef struct {
     int64_t from, to;
@@ -59,7 +60,7 @@ static int64_t span_count(SpanSet *s)
 
 /* ---- runs of mapped ids ---- */
 
-/* Division of numbers below 2^52 by one that stays: a product, which is corrected. */
+/* Division of numbers below 2^52 by an invariant divisor: a product with its inverse, corrected by one. */
 typedef struct {
     int64_t by;
     double inverse;
@@ -81,7 +82,7 @@ typedef struct {
     int64_t last_first;               /* first tile of the band that is narrower; tiles: there is none */
     Divisor width, last, band;        /* tiles along of a band, of the narrower one; ids of a band */
     double along_bytes, across_bytes; /* of a row or column of tiles */
-    int64_t size, moved;              /* ids that are regrouped together; ids behind `moved` stay */
+    int64_t size, moved;              /* ids that are regrouped together; ids from `moved` on stay */
 } Order;
 
 typedef struct {
@@ -94,7 +95,7 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static void order_init(Order *o, const TrafficGrid *g, const Mapping *m)
 {
-    const int64_t turn = (int64_t)m->dies * m->chunk;
+    const int64_t round = (int64_t)m->dies * m->chunk; /* ids in which each die gets one chunk */
     o->g = g, o->m = m;
     o->tiles = g->dim ? g->tiles_n : g->tiles_m;
     o->across_tiles = g->dim ? g->tiles_m : g->tiles_n;
@@ -105,8 +106,8 @@ static void order_init(Order *o, const TrafficGrid *g, const Mapping *m)
     o->band = divisor(o->width.by * o->across_tiles);
     o->last_first = divide(o->tiles, o->width) * o->width.by;
     o->last = divisor(o->last_first < o->tiles ? o->tiles - o->last_first : o->width.by);
-    o->size = turn ? turn : m->group ? m->group : o->n;
-    o->moved = turn ? o->n / turn * turn : o->n / m->dies * m->dies;
+    o->size = round ? round : m->group ? m->group : o->n;
+    o->moved = round ? o->n / round * round : o->n / m->dies * m->dies;
 }
 
 static inline const Divisor *width_at(const Order *o, int64_t first)
@@ -119,7 +120,7 @@ typedef struct {
     int64_t along, across;
 } BandSet;
 
-/* Ids id to id + n - 1 by themselves: within a band, in two that follow each other, or over whole ones. */
+/* The set of ids id to id + n - 1 alone: they lie within one band, in two consecutive ones, or in more. */
 static BandSet run_alone(const Order *o, int64_t id, int64_t n)
 {
     const int64_t end = id + n - 1, band = divide(id, o->band), band_end = divide(end, o->band);
@@ -268,7 +269,7 @@ static double set_bytes(const Order *o, BandSet s)
     return (double)s.along * o->along_bytes + (double)s.across * o->across_bytes;
 }
 
-/* The first id of the waves before id `from` of which the cache still has all that they read. */
+/* The first id of the waves before id `from` whose reads are still all in the cache. */
 static int64_t held_from(const TrafficDevice *d, const Order *o, int64_t from)
 {
     enum { WAVES = 16 };
@@ -283,16 +284,17 @@ static int64_t held_from(const TrafficDevice *d, const Order *o, int64_t from)
     return first;
 }
 
-/* A part of what work-groups `distance` ids apart share, in a wave that reads `bytes`. */
+/* The part that is read again of what two work-groups share whose ids differ by `distance`, in a wave that
+ * reads `bytes`. */
 static double lost(const TrafficDevice *d, double distance, double bytes)
 {
     const double part = d->drift * distance * bytes;
     return part < 1 ? part : 1;
 }
 
-/* Bytes that the wave of n ids, which has `set`, reads again because its work-groups drift apart. In a band
- * `width` neighbours share what lies across it, and each `width`-th id what lies along it; bands share what
- * lies across them. */
+/* Bytes that the wave of n ids, which has `set`, reads again because its work-groups are not in step. In a
+ * band `width` neighbours share what lies across it, and each `width`-th id what lies along it; bands share
+ * what lies across them. */
 static double read_again(const TrafficDevice *d, const Order *o, BandSet set, int64_t n)
 {
     const double bytes = set_bytes(o, set), width = (double)o->width.by, ids = (double)n;
@@ -329,7 +331,8 @@ static void add_wave(const TrafficDevice *d, const Order *o, int64_t from, bool 
         if (d->held_bytes > 0) sum->reads += wave_reads(d, o, from, to - from, set);
         return;
     }
-    if (o->m->group == d->cus) { /* ids stay within the wave */
+    if (o->m->group ==
+        d->cus) { /* regrouping keeps ids within the wave, so that all dies read the same set */
         Mapping stays = *o->m;
         Order alike = *o;
         stays.dies = 1, stays.group = 0;
@@ -452,9 +455,9 @@ Mapping traffic_best(const TrafficDevice *d, const TrafficGrid *g)
     return found;
 }
 
-/* Seconds that an order of that width is hardly below: a run of ids has as many tiles along as a band is
- * wide, and the others across, but no more than the grid has. What the cache holds of the wave before is read
- * once in all. */
+/* An approximate lower bound of the seconds of an order with bands of that width: a run of ids covers as many
+ * tiles along as a band is wide, and the others across, but no more than the grid has. Where the cache keeps
+ * a whole wave, A and B are read once. */
 static double least_seconds(const TrafficDevice *d, const TrafficGrid *g, int32_t width)
 {
     const double n = (double)(g->tiles_m * g->tiles_n), side = (double)(g->dim ? g->tiles_m : g->tiles_n);
@@ -487,8 +490,8 @@ static double held_reads(const TrafficDevice *d, const Order *o)
     const double once = side * o->across_bytes, ids = (double)o->n;
     const double whole = (double)((o->band.by + n - 1) / n * n); /* in whole waves, as traffic_count has it */
     const bool fits = whole / side * o->along_bytes + once + whole * o->g->bytes_tile < d->held_bytes;
-    const double turns = fits || span > ids ? 1 : (double)(int64_t)(ids / span + 0.999999);
-    return (double)o->tiles * o->along_bytes + turns * once + ids / (double)n * read_again(d, o, wave, n);
+    const double times = fits || span > ids ? 1 : (double)(int64_t)(ids / span + 0.999999);
+    return (double)o->tiles * o->along_bytes + times * once + ids / (double)n * read_again(d, o, wave, n);
 }
 
 /* Seconds of an order, from few waves. */
@@ -504,7 +507,8 @@ static double few_seconds(const TrafficDevice *d, const TrafficGrid *g, const Ma
     return traffic_seconds(d, &t);
 }
 
-/* Most widths are out by what they cannot be below; the one with the least bound comes first. */
+/* The width with the least bound is tried first; most others are skipped because their bound is above its
+ * time. */
 Mapping traffic_choose(const TrafficDevice *d, const TrafficGrid *g)
 {
     int32_t width[TRAFFIC_ORDERS_MAX / 4];

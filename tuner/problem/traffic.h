@@ -7,11 +7,12 @@
  * together. Sets are counted, not estimated: the ids of a die in a wave are runs with a constant step, which
  * the order (index/walk.h; test_traffic compares them id by id) takes to runs of tiles. Nothing is allocated.
  *
- * Where the cache of a GPU with one die is known, what memory delivers is counted more closely:
- * - A row or column that one of the waves before had is held if all that was read and written since fits the
- *   cache. All work-groups go through K in step, so that this is the same for all parts of K.
- * - Work-groups drift apart. Of a row or column that several work-groups of a wave share, the later ones read
- *   a part again. It grows with the distance of their ids and with the bytes of the wave.
+ * Where the cache size of a GPU with one die is known, the bytes read from memory are counted more closely:
+ * - A row or column that an earlier wave read hits the cache if everything that was read and written since
+ * then
+ *   fits the cache. All work-groups go through K in step, so that this is the same for all parts of K.
+ * - Work-groups do not stay exactly in step. Of a row or column that several work-groups of a wave share, the
+ *   later ones read a part again, which grows with the distance of their ids and with the bytes of the wave.
  */
 #ifndef PROBLEM_TRAFFIC_H
 #define PROBLEM_TRAFFIC_H
@@ -23,7 +24,7 @@
 typedef struct {
     int32_t dies, cus;        /* L2 caches; compute units of all dies */
     double l2_rate, llc_rate; /* bytes per second into all L2 caches, and into the last-level cache */
-    double held_bytes;        /* of a GPU with one die: what its cache holds of earlier waves; 0: not known */
+    double held_bytes; /* bytes of earlier waves that the cache of a GPU with one die keeps; 0: not known */
     double drift; /* part of a shared row or column that is read again, for each byte of the wave and each id
                    * between two work-groups that share it */
 } TrafficDevice;
@@ -61,7 +62,7 @@ void traffic_of_wave(int32_t mapping, int64_t tiles_m, int64_t tiles_n, int64_t 
 /* The longer of the times that both caches need; of a GPU with one die the time that memory needs. */
 double traffic_seconds(const TrafficDevice *d, const Traffic *t);
 
-/* Number i (0 ..) of the orders weighed; false behind the last. WorkGroupMapping 1, 2, 3, 4, 6, 8 and
+/* Number i (0 ..) of the orders weighed; false after the last. WorkGroupMapping 1, 2, 3, 4, 6, 8 and
  * the divisors of the tiles along the dimension or of the compute units of a die, whichever are fewer; ids as
  * the hardware has them, regrouped by die, and regrouped by die within a wave. */
 enum { TRAFFIC_ORDERS_MAX = 128 };

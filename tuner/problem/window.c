@@ -64,8 +64,8 @@ static bool pads_fit(const Indices *x, const Window *w)
     return true;
 }
 
-/* D has its rows first, then the rest in the order of the pixels; groups are behind the rows, or per tap
- * behind the columns. */
+/* Whether D has its rows first, then the rest in the order of the pixels; groups follow the rows, or per tap
+ * the columns. */
 static bool results_fit(const Indices *x, const Window *w)
 {
     const IndexList *d = &x->tensor[3];
@@ -97,17 +97,17 @@ const char *window_of(const Indices *x, Window *w)
 {
     *w = (Window){.pixels = pixels_of(x)};
     if (x->initial_ab || x->initial_cd || x->conj[0] || x->conj[1] || x->pack_sums)
-        return "its first strides are 1, nothing is conjugated, sums are not packed";
+        return "the first strides must be 1, no operand conjugated and PackSummationDims 0";
     if (x->group[INDICES_K].n != WINDOW_SPATIAL + 1 || w->pixels < 0)
-        return "it sums over channels and two dimensions of a filter, or over two of positions and images";
+        return "the sum must be over channels and two filter dimensions, or over two of positions and images";
     w->channel = x->tensor[w->pixels].v[0];
     w->per_tap = w->channel < x->of_d;
     if (!w->per_tap && w->channel != x->group[INDICES_K].v[0])
-        return "the channels of its pixels are contiguous (NHWC)";
-    if (!find_positions(x, w)) return "its pixels have two dimensions and images";
-    if (!pads_fit(x, w)) return "its zero pads are those of the pixels";
+        return "the channels of the pixels must be contiguous (NHWC)";
+    if (!find_positions(x, w)) return "the pixels must have two spatial dimensions and images";
+    if (!pads_fit(x, w)) return "only the pixels may have zero pads, along their spatial dimensions";
     if (!other_fits(x, w) || !results_fit(x, w))
-        return "channels or rows of the other operand are contiguous, and rows of D (KYXC, NHWC)";
+        return "channels or rows of the other operand must be contiguous, and rows of D (KYXC, NHWC)";
     return NULL;
 }
 
@@ -118,7 +118,8 @@ static int64_t stride_of(const IndexSizes *x, int t, int32_t index)
     return x->stride[t][index_list_find(&x->indices.tensor[t], index)];
 }
 
-/* The elements of padding in front, and the first one behind the tensor's last; -1: there is no padding. */
+/* *start: elements of padding before the tensor; *edge: the first position after it; -1: there is no padding.
+ * */
 static void padding(const IndexSizes *x, const Window *w, int d, int64_t *start, int64_t *edge)
 {
     *start = 0, *edge = -1;
@@ -138,8 +139,7 @@ static Err shape_of(const IndexSizes *x, const Window *w, int d, WindowShape *s)
     /* the distance of two pixels: any divisor of all distances gives the same addresses */
     s->pitch = int_gcd(int_gcd(by_out, by_tap), int_gcd(start, edge > 0 ? edge : 0));
     if (s->pitch < 1) s->pitch = 1;
-    const int64_t last =
-        ((outs - 1) * by_out + (taps - 1) * by_tap) / s->pitch; /* position behind the pads */
+    const int64_t last = ((outs - 1) * by_out + (taps - 1) * by_tap) / s->pitch; /* the last that is read */
     s->lower = -(start / s->pitch);
     s->size = (edge < 0 || edge / s->pitch > last ? last + 1 : edge / s->pitch) + s->lower;
     s->step = outs > 1 ? by_out / s->pitch : 1;
@@ -147,12 +147,11 @@ static Err shape_of(const IndexSizes *x, const Window *w, int d, WindowShape *s)
     s->upper = s->lower + (outs - 1) * s->step + 1 - s->size;
     if (s->size < 1 || s->step < 1 || s->step > STEP || s->lower < -CORNER || s->upper < -CORNER ||
         s->upper >= CORNER || s->dilation < 0 || (taps - 1) * s->dilation >= TAPS)
-        FAIL(
-            ERR_INPUT,
-            "%lld pixels in steps of %lld from %lld on, %lld behind the last, %lld taps %lld apart: the copy "
-            "engine has no such window",
-            (long long)s->size, (long long)s->step, (long long)s->lower, (long long)s->upper, (long long)taps,
-            (long long)s->dilation);
+        FAIL(ERR_INPUT,
+             "%lld pixels in steps of %lld from %lld on, %lld after the last, %lld taps %lld apart: the copy "
+             "engine has no such window",
+             (long long)s->size, (long long)s->step, (long long)s->lower, (long long)s->upper,
+             (long long)taps, (long long)s->dilation);
     return ERR_OK;
 }
 

@@ -11,7 +11,7 @@
  * along a spatial dimension is out * step + tap * dilation + lower, in units of the tensor's pixels
  * (WindowShape). Images of sliding windows belong to the columns (PackBatchDims, groups) or to the batch.
  * Groups of channels and rows are the batch then: a group's channels follow those of the group before it. D
- * lists the group behind its first index, per tap behind its last one.
+ * lists the group after its first index, per tap after its last one.
  * Where the other operand is mirrored, its tap is the last one less the pixels'.
  */
 #ifndef PROBLEM_WINDOW_H
@@ -38,9 +38,10 @@ static inline bool window_stores_elements(bool by_engine, int64_t members)
     return !by_engine && members <= 1;
 }
 
-/* Kernels of backward data take from the launch where D's pixels lie: those of a stride's phase lie apart
- * (WindowPlace). So do kernels with a product per tap that store element by element: rows of D may be those
- * of several taps or groups. All others have D without gaps. */
+/* Whether the launch passes the kernel the places of its results (WindowPlace). Backward data needs them,
+ * because the pixels of one phase of a stride are not adjacent in D; so do kernels with a product per tap
+ * that store element by element (by_element; with ClusterK they store vectors), because rows of D may belong
+ * to several taps or groups. For all other kernels D has no gaps. */
 static inline bool window_is_placed(const Window *w, bool by_element)
 {
     return w->per_tap ? by_element : w->mirrored[0] || w->mirrored[1];
@@ -58,13 +59,13 @@ typedef struct {
     int64_t rows, block[WINDOW_SPATIAL], outs[WINDOW_SPATIAL];
     int64_t channels, pixel, fold, taps;
 } WindowPlace;
-/* The names of the numbers by which kernels are told: of sliding windows whether the copy engine stores D as
- * pixels, then WindowPlace's. Returns their count; 0: results are not placed. */
+/* The names of the kernel arguments that pass the places: of sliding windows whether the copy engine stores D
+ * as pixels, then WindowPlace's numbers. Returns their count; 0: the kernel has no such arguments. */
 enum { WINDOW_PLACE_NUMBERS = 6 };
 int window_place_names(const Window *w, bool by_element, const char *const **names);
 
-/* Finds the roles of the indices, with the batch packed as in the kernel. NULL: it is a window; otherwise why
- * not. */
+/* Finds the roles of the indices, with the batch packed as in the kernel. NULL: it is a window; otherwise the
+ * condition that it does not meet: "the channels of the pixels must be contiguous (NHWC)". */
 const char *window_of(const Indices *x, Window *out);
 
 /* One window's numbers along a spatial dimension. */
@@ -72,7 +73,7 @@ typedef struct {
     int64_t size;                  /* pixels of the tensor */
     int64_t pitch;                 /* elements from a pixel to the next */
     int64_t step, lower, dilation; /* lower: position of output 0 and tap 0; at most 0 */
-    int64_t upper;                 /* the position behind the last output's with tap 0, less `size` */
+    int64_t upper;                 /* position of the last output with tap 0, plus 1, less `size` */
 } WindowShape;
 
 /* ERR_INPUT with the numbers where a copy engine has no such window: it allows positions of -128 to 127

@@ -66,7 +66,7 @@ Str report_type_of(Str name)
     return n > 1 && n < name.n && name.s[n - 1] == '_' ? str_sub(name, 0, n - 1) : name;
 }
 
-/* The part of a type's name behind "Cijk_Ailk_Bljk_": "HHS_BH". */
+/* The part of a type's name after "Cijk_Ailk_Bljk_": "HHS_BH". */
 static Str types_part(Str type)
 {
     size_t at = 0;

@@ -46,7 +46,7 @@ typedef struct {
 } ReportOther;
 
 typedef struct {
-    Str numbers; /* "1024,1024,1,1024,1024,1024,1024,1024", and strides behind a blank */
+    Str numbers; /* "1024,1024,1,1024,1024,1024,1024,1024", and strides after a blank */
     int64_t m, n, batch, k;
     double flops, bytes;              /* operations; bytes of A, B and D */
     ReportPlace place[REPORT_PLACES]; /* the fastest first */

@@ -49,9 +49,9 @@ static void ratio_line(const ReportData *d, RatioOf of, Str name, Buf *out)
     buf_putc(out, '\n');
 }
 
-static void count(Buf *out, const char *before, size_t n, const char *what, const char *behind)
+static void count(Buf *out, const char *before, size_t n, const char *what, const char *after)
 {
-    buf_printf(out, "%s%zu %s%s%s", before, n, what, n == 1 ? "" : "s", behind);
+    buf_printf(out, "%s%zu %s%s%s", before, n, what, n == 1 ? "" : "s", after);
 }
 
 static void runs_put(const ReportData *d, Buf *out)

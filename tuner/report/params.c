@@ -76,7 +76,7 @@ static Reading *reading_of(Reader *r, Str letters, Str name)
     return p;
 }
 
-/* Names beyond PARAMS_MAX different parameters are not told apart by the others. */
+/* Notes a value; parameters beyond the first PARAMS_MAX different ones are ignored. */
 static Err value_note(Reader *r, size_t at, Str letters, Str name, Str value)
 {
     Reading *p = reading_of(r, letters, name);
@@ -106,7 +106,7 @@ static Err part_note(Reader *r, size_t at, Str part)
     return value_note(r, at, letters, name, value.n ? value : STR("yes"));
 }
 
-/* A part begins behind '_' with a capital letter; the numbers behind it belong to it ("TT8_4"). */
+/* A part begins after '_' with a capital letter; the numbers after it belong to it ("TT8_4"). */
 static Err name_note(Reader *r, size_t at, Str type, Str name)
 {
     size_t from = name.n > type.n && memcmp(name.s, type.s, type.n) == 0 ? type.n : 0;

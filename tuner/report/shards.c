@@ -13,9 +13,10 @@ static const char *const state_names[] = {"not started", "running", "stopped", "
 
 typedef struct {
     State state;
-    Str detail;                 /* device of a finished one; why another one stopped */
-    int64_t n_done, n_pairs;    /* measured pairs of kernel and size, and all; 0: not planned yet */
-    double seconds, seconds_of; /* a running one: since its first known end of a pair, and of so many pairs */
+    Str detail;              /* device of a finished one; why another one stopped */
+    int64_t n_done, n_pairs; /* measured pairs of kernel and size, and all; 0: not planned yet */
+    double seconds,
+        seconds_of; /* of a running one: s since the first known end of a pair; pairs done since */
 } Progressed;
 
 static Err pairs_count(Store *s, Arena *a, Progressed *out)
@@ -100,7 +101,7 @@ static void shard_print(const ShardPlan *p, size_t i, const Progressed *x, FILE 
     fprintf(f, "\n");
 }
 
-/* An unreadable shard is told in its line: the others are told all the same. */
+/* The line of an unreadable shard says why; the others are printed all the same. */
 static Err shards_print(const char *dir, const ShardPlan *p, FILE *f)
 {
     size_t count[N_STATES] = {0};

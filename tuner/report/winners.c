@@ -15,7 +15,7 @@ typedef struct {
     FILE *f;
 } Table;
 
-/* The part of a size key behind the problem type. */
+/* The part of a size key after the problem type. */
 static Str size_of(Str key)
 {
     size_t blank = str_find(key, ' ', 0);
@@ -101,7 +101,7 @@ static void row_print(Table *t, size_t z, const Ranking *r)
     fprintf(t->f, " %8s  %-18s %-12s %-8s %3zu\n", speed, interval, other, counts, t->number[used]);
 }
 
-/* Breaks a name that is longer than a line behind an underscore. */
+/* Breaks a name that is longer than a line after an underscore. */
 static void name_print(const Table *t, size_t number, Str name)
 {
     size_t room = (size_t)(t->o->width > WIDTH_MIN ? t->o->width : WIDTH_MIN) - 7;

@@ -97,30 +97,30 @@ static void size_row(Sheet *s, const ReportGroup *g, const ReportSize *x)
     const struct {
         double value;
         lxw_format *format;
-    } behind_numbers[] = {{x->gflops, s->number},
-                          {us, NULL},
-                          {p->lo_ns * 1e-3, NULL},
-                          {p->hi_ns * 1e-3, NULL},
-                          {p->n ? (double)p->n : (double)NAN, s->number},
-                          {report_efficiency(g, x), s->percent},
-                          {b ? b->gflops : (double)NAN, s->number},
-                          {us_before, NULL},
-                          {b ? b->ratio.ratio : (double)NAN, s->ratio},
-                          {b ? b->ratio.lo : (double)NAN, s->ratio},
-                          {b ? b->ratio.hi : (double)NAN, s->ratio},
-                          {peer ? peer->gflops : (double)NAN, s->number},
-                          {peer ? peer->ratio.ratio : (double)NAN, s->ratio},
-                          {calls, s->number},
-                          {calls * us, s->number},
-                          {report_share(s->d, x), s->percent},
-                          {calls * (us_before - us), s->number}};
+    } measured[] = {{x->gflops, s->number},
+                    {us, NULL},
+                    {p->lo_ns * 1e-3, NULL},
+                    {p->hi_ns * 1e-3, NULL},
+                    {p->n ? (double)p->n : (double)NAN, s->number},
+                    {report_efficiency(g, x), s->percent},
+                    {b ? b->gflops : (double)NAN, s->number},
+                    {us_before, NULL},
+                    {b ? b->ratio.ratio : (double)NAN, s->ratio},
+                    {b ? b->ratio.lo : (double)NAN, s->ratio},
+                    {b ? b->ratio.hi : (double)NAN, s->ratio},
+                    {peer ? peer->gflops : (double)NAN, s->number},
+                    {peer ? peer->ratio.ratio : (double)NAN, s->ratio},
+                    {calls, s->number},
+                    {calls * us, s->number},
+                    {report_share(s->d, x), s->percent},
+                    {calls * (us_before - us), s->number}};
     text(s, s->d->run[g->run].path, NULL);
     text(s, g->type, NULL);
     const int64_t side[] = {x->m, x->n, x->batch, x->k};
     for (size_t i = 0; i < sizeof side / sizeof *side; i++) number(s, (double)side[i], s->number);
     text(s, x->numbers, NULL);
-    for (size_t i = 0; i < sizeof behind_numbers / sizeof *behind_numbers; i++)
-        number(s, behind_numbers[i].value, behind_numbers[i].format);
+    for (size_t i = 0; i < sizeof measured / sizeof *measured; i++)
+        number(s, measured[i].value, measured[i].format);
     text(s, x->n_places && p->kernel < g->n_kernels ? g->kernel[p->kernel].name : STR(""), NULL);
     text(s, x->before.kernel.s ? x->before.kernel : STR(""), NULL);
     next_row(s);

@@ -1,5 +1,5 @@
-/* Compiling the kernels of groups while the caller does something else, as measuring. step_build does it with
- * nothing else to do. */
+/* Compiles the kernels of groups while the caller does something else, such as measuring. step_build uses it
+ * too, and only waits. */
 #ifndef RUN_BUILDING_H
 #define RUN_BUILDING_H
 
@@ -7,8 +7,9 @@
 
 typedef struct Building Building;
 
-/* Makes the texts of the kernels, as many as compile at once. The list and the groups must live until the
- * end. aside: beside other work, with a core fewer for each device that measures; progress is not drawn. */
+/* Generates the texts of the first kernels. The list and the groups must live until building_end. aside: the
+ * build runs beside measurements: it uses one core fewer for each device that measures, and draws no
+ * progress. */
 Err building_begin(Run *r, Group *const *group, size_t n, bool aside, Building **out);
 /* Starts compilers and takes their results; does not wait. */
 Err building_work(Building *b);

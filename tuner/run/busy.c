@@ -42,9 +42,10 @@ static Err wide_count(Run *r, const Group *g, Busy *b)
     return e;
 }
 
-Err busy_tell(Run *r)
+Err busy_report(Run *r)
 {
-    Busy b = {.load = r->load_ns ? r->load : (double)NAN, .n_cores = sysconf(_SC_NPROCESSORS_ONLN),
+    Busy b = {.load = r->load_ns ? r->load : (double)NAN,
+              .n_cores = sysconf(_SC_NPROCESSORS_ONLN),
               .margin = RUN_LOAD_MARGIN};
     char text[256];
     if (!str_eq_c(r->device.kind, "host") || r->n_groups == 0) return 0;

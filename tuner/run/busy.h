@@ -9,6 +9,6 @@
 void busy_look(Run *r);
 /* At the end of a run on the host: counts wide intervals, records the result and warns when the machine was
  * busy. Does nothing on other devices. */
-Err busy_tell(Run *r);
+Err busy_report(Run *r);
 
 #endif

@@ -1,6 +1,6 @@
 /* Candidates: the valid solutions that become kernels of a size-group. A solution becomes one when the kernel
  * writer of its target can write it and no earlier solution has the same kernel text, launch and predicates.
- * Without the second condition, parameters without effect would have one kernel measured several times. */
+ * Without the second condition, solutions that differ in parameters without effect would all be measured. */
 #ifndef TUNER_CANDIDATES_H
 #define TUNER_CANDIDATES_H
 
@@ -9,7 +9,8 @@
 #include "problem/target.h"
 #include "space/solution.h"
 
-/* Reasons why kernels cannot be written; the last entry of a full list counts all further ones. */
+/* Reasons for which the kernel writer refused solutions; the last entry of a full list counts all further
+ * ones. */
 enum { UNWRITTEN_MAX = 16 };
 typedef struct {
     Str why;
@@ -31,7 +32,7 @@ typedef enum { CANDIDATE_NEW, CANDIDATE_SAME, CANDIDATE_UNWRITTEN } CandidateKin
 void candidates_init(Candidates *c, const Target *target, Arena *arena);
 void candidates_fini(Candidates *c);
 /* s: derived and valid. hash: identity of its kernel. It does not depend on the other solutions, so that an
- * edited config finds the measurements of all kernels that it still has. */
+ * edited config finds the measurements of all kernels that it has in common with the earlier one. */
 Err candidates_add(Candidates *c, const Solution *s, CandidateKind *kind, char hash[CONTENT_HEX + 1]);
 
 #endif

@@ -1,6 +1,6 @@
 /* ClientParameters.ini: the problems and settings of tuner-client, with Tensile's keys in Tensile's order.
- * Also the key of a setting in the store: the same text without what times do not depend on (paths, sizes,
- * NumBenchmarks).
+ * Also the key of a setting in the store: the same text without the lines that do not influence times (paths,
+ * sizes, NumBenchmarks).
  */
 #ifndef TUNER_CLIENT_INI_H
 #define TUNER_CLIENT_INI_H
@@ -16,7 +16,7 @@ typedef struct {
     Str library_file, results_file;
     const Str *code_object;
     size_t n_code_objects;
-    Str device_kind; /* an extension, written behind Tensile's keys: "host" */
+    Str device_kind; /* an extension, written after Tensile's keys: "host" */
     int64_t device;
     Str sim; /* settings of a simulated device; n == 0: none */
     bool best_solution;

@@ -24,7 +24,7 @@ typedef struct {
 
 typedef Err ClientEventFn(void *ctx, const Event *e);
 
-/* A client that runs: for a caller that waits for several. fd: to poll for reading. */
+/* A running client, for callers that poll several. fd: poll it for reading. */
 typedef struct {
     Proc proc;
     int fd;
@@ -33,7 +33,8 @@ typedef struct {
 } Client;
 
 Err client_start(Client *c, const ClientSpec *spec);
-/* Reads what there is and calls fn for each event; *closed: the client has ended, or will not say more. */
+/* Reads the available bytes and calls fn for each event; *closed: the client has closed its end of the pipe.
+ * */
 Err client_read(Client *c, ClientEventFn *fn, void *ctx, bool *closed);
 /* Waits for the end of a client that has closed, or kills it, and frees what it used. c->end stays. */
 Err client_wait(Client *c);

@@ -1,10 +1,10 @@
-/* --emit-conv: what one convolution's kernel is made of, as files for other projects. For a convolution NAME:
+/* --emit-conv: the kernel of one convolution as files for other projects. For a convolution NAME:
  *
  *   NAME.yaml         a config with this one kernel, which tuner builds and measures
  *   NAME.hpp          the kernel's text, HIP C++ or CUDA C++, with the symbol NAME
  *   NAME_wrapper.cpp  includes it, to be compiled by itself
  *
- * NAME_solver.cpp, with sizes, products and launches, is gridwise.c's. */
+ * gridwise.c writes a fourth file, NAME_solver.cpp, with sizes, products and launches. */
 #ifndef RUN_CONV_EMIT_H
 #define RUN_CONV_EMIT_H
 

@@ -25,7 +25,7 @@ static Err asked_parse(const Run *r, Asked *out)
     if (!str_eq_c(out->kind, "cuda") && !str_eq_c(out->kind, "hip") && !str_eq_c(out->kind, "sim"))
         FAIL(ERR_INPUT, "--devices '%s': expected cuda or hip, ':' and 'all' or numbers: cuda:all, hip:0,2",
              r->o->devices);
-    if (!out->list.n) FAIL(ERR_INPUT, "--devices '%s': expected 'all' or numbers behind ':'", r->o->devices);
+    if (!out->list.n) FAIL(ERR_INPUT, "--devices '%s': expected 'all' or numbers after ':'", r->o->devices);
     return 0;
 }
 
@@ -56,8 +56,8 @@ static Err unlike(const AnswerRecord *a, const AnswerRecord *b)
     answer_print(a, &x);
     answer_print(b, &y);
     Err e = err_set(ERR_INPUT,
-                    "--devices: '%s' and '%s' are not alike: a winner of one may lose on the other; "
-                    "tune for each by itself",
+                    "--devices: '%s' and '%s' differ: a winner of one may lose on the other; tune each "
+                    "separately",
                     buf_cstr(&x), buf_cstr(&y));
     buf_fini(&x);
     buf_fini(&y);
@@ -101,7 +101,8 @@ static Err listed_add(Run *r, const Asked *asked, const AnswerRecord *record, si
     while (str_split(&rest, ',', &part)) {
         int64_t index;
         if (!str_to_i64(part, &index) || index < 0)
-            FAIL(ERR_INPUT, "--devices '%s': '%.*s' is no number of a device", r->o->devices, STR_ARG(part));
+            FAIL(ERR_INPUT, "--devices '%s': '%.*s', expected the number of a device", r->o->devices,
+                 STR_ARG(part));
         const AnswerRecord *one = record_find(record, n, asked->kind, index);
         if (!one)
             FAIL(ERR_NO_DEVICE, "--devices: there is no device %.*s:%" PRId64, STR_ARG(asked->kind), index);

@@ -12,7 +12,8 @@ Err device_pool_check(const Run *r);
  * ERR_NO_DEVICE: one is not there. Of "all", devices that cannot be opened are left out with a warning. */
 Err device_pool_choose(Run *r, const AnswerRecord *record, size_t n);
 
-/* False for a record that is no device, and for a device of an architecture that is not in targets.def. */
+/* Reads a device from a record. False for a record that is no device, and for an architecture that is not in
+ * targets.def. */
 bool device_of_record(Arena *a, const AnswerRecord *r, DeviceChoice *out);
 
 #endif

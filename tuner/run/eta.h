@@ -1,5 +1,5 @@
-/* Estimates the remaining measuring time from the finished pairs of kernel and size, with the model that a
- * pair takes a + b * flops.
+/* Estimates the remaining measuring time from the finished pairs of kernel and size. The model is that a pair
+ * takes a + b * flops seconds.
  *
  * The number of pairs alone is misleading when the small sizes come first. Two estimates bound the result for
  * all a, b >= 0: all time is overhead (proportional to the count), or all is work (proportional to flops).

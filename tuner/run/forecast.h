@@ -6,12 +6,12 @@
 #include "run/eta.h"
 #include "run/run.h"
 
-/* A race takes so long per size (the client's option race-seconds), after a first launch of each kernel. */
+/* Seconds of a race on one size (the client's option race-seconds), after a first launch of each kernel. */
 #define RACE_SECONDS 2.0
 
 /* Whether the client races the kernels of a size, or times them one after the other. */
 bool run_races(const Run *r);
-/* Adds the earlier measurements of a setting; their times are those between their ends. */
+/* Adds the earlier measurements of a setting; the time of each is that since the end of the one before. */
 Err forecast_history(Store *s, int64_t setting, Eta *eta);
 /* The estimate for all groups: from earlier measurements, or else from the budget of a race
  * (client/options.def). hi < 0: unknown. */

@@ -33,7 +33,7 @@ static void numbers_end(Buf *list, size_t from, size_t last)
     if (list->n && last > from) buf_printf(list, "-%zu", last);
 }
 
-/* What must be the same in all shards, as text to compare and to show. */
+/* The properties of the device that must be equal in all shards, as text for comparison and messages. */
 static Str device_text(Arena *a, const ShardResult *r)
 {
     return arena_printf(a, "%.*s: %.*s, %.*s, %" PRId64 " CUs%s%.*s%s", STR_ARG(r->kind), STR_ARG(r->device),
@@ -86,7 +86,7 @@ static Err refuse(Run *r, size_t i, const ShardResult *one, const ShardResult *m
     }
     has = str_sub(has, 0, str_find(has, '\n', 0));
     want = str_sub(want, 0, str_find(want, '\n', 0));
-    warning("shard %zu is left out: its %s is '%.*s', expected '%.*s', as of the others", i, what,
+    warning("shard %zu is left out: its %s is '%.*s', expected '%.*s' as in the others", i, what,
             STR_ARG(has), STR_ARG(want));
     return 0;
 }
@@ -141,7 +141,7 @@ static Err shards_find(Run *r)
     return buf_check(&x->missing);
 }
 
-/* ---- what they found ---- */
+/* ---- their stores and caches ---- */
 
 /* Links or copies the files of a shard's object cache that are not there yet. */
 static Err cache_import(Arena *a, const char *from, const char *to)
@@ -224,7 +224,8 @@ static Err shards_take(Run *r)
     return 0;
 }
 
-/* The compiler of this machine must be that of the shards: kernels are known by it. */
+/* The compiler of this machine must be that of the shards, because it is part of a kernel's key in the store.
+ * */
 static Err toolchain_fits(const Run *r)
 {
     const ShardResult *s = &r->gather->shard[0].result;
@@ -255,7 +256,7 @@ void gather_device(Run *r)
                                .text = device_text(&r->arena, s)};
 }
 
-/* The rejections of a group are those of any shard that has it: a search looks at the same space in each. */
+/* The rejections of a group are those of any shard that has it, because all shards fork the same space. */
 Err gather_planned(Run *r)
 {
     const Gathering *x = r->gather;
@@ -291,7 +292,7 @@ static Err outcome(const Gathering *x)
     if (!x->n_missing && !x->n_refused) return 0;
     FAIL(ERR_PARTIAL, "gathered %zu of %zu shards%s%.*s%s; gather again when the others are finished", x->n,
          x->plan.n, x->n_missing ? ", without " : "", (int)x->missing.n, x->n_missing ? x->missing.s : "",
-         x->n_refused ? ", and some left out as told above" : "");
+         x->n_refused ? "; some do not fit, see the warnings above" : "");
 }
 
 static Err gather(Run *r, Gathering *x, const Options *o, Options *q)

@@ -1,11 +1,11 @@
 /* `tuner gather DIR`: puts finished shards together into one ordinary run directory, DIR/gathered: a store
  * with all measurements, results, logic and library.
  *
- * Nothing is measured and no device is needed; the compiler that the shards used is, for what is packed.
- * Shards may be gathered in any order and any number of times; what is not finished yet, or does not fit the
- * others, is named and left out. Where all shards have the same kernels of a size-group (no search), the
- * gathered group is what one run would have made; where each shard searched its own, each is a group of its
- * own, so that no kernel is looked for on sizes on which it was never measured.
+ * Nothing is measured and no device is needed, but the compiler that the shards used is needed for packing.
+ * Shards may be gathered in any order and any number of times; a shard that is not finished yet, or does not
+ * fit the others, is reported and left out. Where all shards have the same kernels of a size-group (no
+ * search), the gathered group is the one that a single run would have made. Where each shard searched its own
+ * kernels, each becomes a group of its own, so that no kernel lacks results on sizes of its group.
  */
 #ifndef TUNER_GATHER_H
 #define TUNER_GATHER_H
@@ -30,7 +30,7 @@ struct Gathering {
 
 Err gather_command(const Options *o);
 
-/* The device of the shards, in place of one of this machine. */
+/* Sets r->device to the device of the shards. */
 void gather_device(Run *r);
 /* Step in place of fork, search and measure: merges the stores, and makes the groups with the kernels and
  * sizes of the shards. */

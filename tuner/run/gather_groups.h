@@ -4,7 +4,8 @@
 
 #include "run/gather.h"
 
-/* Makes r's groups of the shards' kernels and sizes. ERR_INPUT when a shard names what its plan has not. */
+/* Makes r's groups from the shards' kernels and sizes. ERR_INPUT when a shard names a group or a size that
+ * the plan does not have. */
 Err gather_groups(Run *r);
 
 #endif

@@ -8,7 +8,7 @@
 #include "run/options.h"
 
 /* Operands: "M,N,K", or the words of a MIOpenDriver line. ERR_INPUT: neither, or a --perf-config that is not
- * possible for the problem. ERR_PARTIAL: no row of the quick list is. */
+ * possible for the problem. ERR_PARTIAL: no row of the quick list is possible. */
 Err gridwise_command(const Options *o, FILE *f);
 
 #endif

@@ -1,6 +1,6 @@
-/* Sizes that are measured but not given to the library, to judge its choices on sizes that nobody tuned
- * (HeldOutSizes). They are drawn from the range of the config's own sizes, or are those of a list beside
- * ProblemSizes, of which sizes that are tuned too are left out with a warning. */
+/* Held-out sizes (HeldOutSizes): they are measured but not given to the library, so that its choices on
+ * untuned sizes can be judged. They are drawn from the range of the config's own sizes, or given as a list
+ * beside ProblemSizes; of the list, sizes that are tuned too are left out with a warning. */
 #ifndef RUN_HELD_OUT_H
 #define RUN_HELD_OUT_H
 
@@ -11,12 +11,12 @@
 enum { HELD_OUT_AUTO = -1, HELD_OUT_SIZES = 24, HELD_OUT_LEAST = 20 };
 
 /* Draws n sizes of a problem type: log-uniform between the least and the largest M, N and K of `given`, with
- * one of its batch counts, no more operations and bytes than its largest; by turns multiples of 32 (of 8
- * where the range is small) and any numbers. None is in given, none comes twice. Equal arguments give equal
- * sizes. Returns how many there are: fewer than n where the range has no more. */
+ * one of its batch counts, and with no more operations and bytes than its largest size. Multiples of 32 (of 8
+ * where the range is small) alternate with arbitrary numbers. No size is in given, and none comes twice.
+ * Equal arguments give equal sizes. Returns how many were drawn: fewer than n where the range has no more. */
 size_t held_out_draw(const ProblemType *pt, const ProblemSize *given, size_t n_given, uint64_t seed, size_t n,
                      ProblemSize *out);
-/* True when M, N and K are multiples of 8, as draws by turns are. */
+/* True when M, N and K are multiples of 8, as those of every other drawn size. */
 bool held_out_is_aligned(const ProblemType *pt, const ProblemSize *s);
 
 /* Appends the held-out sizes to the groups of each problem type. */

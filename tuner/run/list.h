@@ -1,4 +1,4 @@
-/* `tuner --list-solutions CONFIG...`: forks and judges without building.
+/* `tuner --list-solutions CONFIG...`: forks the configs and applies the rules without building kernels.
  *
  * Prints the minimal names of the valid solutions of each size group in fork order (--names: full names).
  * --count: one line 'permutations/valid/written' per size group, where valid is by Tensile's rules and

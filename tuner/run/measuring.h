@@ -1,4 +1,4 @@
-/* Measuring pairs of kernel and size with a client: what its events mean for the store. One Measuring belongs
+/* Measures pairs of kernel and size with a client, and records its events in the store. One Measuring belongs
  * to one client at a time; clients of one run share their totals. */
 #ifndef TUNER_MEASURING_H
 #define TUNER_MEASURING_H
@@ -12,7 +12,7 @@ typedef struct {
     uint64_t total, done; /* pairs of all groups and runs */
     Progress progress;
     Eta eta;
-    bool late;         /* the time of the search is over */
+    bool late;         /* the deadline of the search has passed */
     uint64_t ended_ns; /* when the last pair ended, or the first client was started */
     double best_gflops;
     int64_t best_size;
@@ -67,11 +67,11 @@ Err measuring_event(void *ctx, const Event *e);
 void measuring_tick(void *ctx);
 /* The open pair has ended. */
 Err measuring_pair_end(Measuring *m, RunStatus status, Str text);
-/* Stores the results that waited: the device is alive. */
+/* Stores the crashes that were held back, after a later kernel ran on the device. */
 Err measuring_release(Measuring *m);
-/* Stores when a client worked, for traces. Its result without a time: tuner ended it. */
+/* Stores the times of a client process, for traces. An end without a time means that tuner killed it. */
 Err measuring_client_end(Measuring *m, const ClientEnd *end, uint64_t started_ns);
-/* Stores what the client said of its device and driver. */
+/* Stores the client's description of its device and driver. */
 Err measuring_environment(Measuring *m);
 
 #endif

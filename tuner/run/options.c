@@ -59,7 +59,8 @@ static Err take_dump(void *target, const CliOption *row, const char *value)
     return ERR_OK;
 }
 
-/* Notes each option beside storing its value: a run records the command that it was started with. */
+/* Records each option besides storing its value, because a run records the command with which it was started.
+ * */
 static Err take_option(void *target, const CliOption *row, const char *value)
 {
     Options *o = target;
@@ -180,8 +181,8 @@ static const CliOption run_options[] = {
      .kind = CLI_CALL,
      .set = take_global,
      .data = "PrintLevel=2",
-     .help = "more words"},
-    GLOBAL("debug", NULL, "PrintLevel=3", NULL, "all words"),
+     .help = "print more"},
+    GLOBAL("debug", NULL, "PrintLevel=3", NULL, "print everything"),
     FLAG("no-cache", no_cache, "compile again what the object cache has"),
     FLAG("allow-spills", allow_spills,
          "also measure kernels that spill registers (default: left out, with the count)"),
@@ -410,7 +411,7 @@ static const CliOption machine_options[] = {
     JOBS,
     TEXT("client-path", "FILE", client_path, "tuner-client to run (default: beside tuner)"),
     FLAG("no-cache", no_cache, "compile again what the object cache has"),
-    GLOBAL("verbose", NULL, "PrintLevel=2", NULL, "more words"),
+    GLOBAL("verbose", NULL, "PrintLevel=2", NULL, "print more"),
 };
 static const CliCommand run_shard = {
     .name = "run-shard",
@@ -428,7 +429,7 @@ static const CliOption gather_options[] = {
      .help = "run directory to make (default: DIR/gathered)"},
     JOBS,
     TEXT("client-path", "FILE", client_path, "tuner-client to name in scripts (default: beside tuner)"),
-    GLOBAL("verbose", NULL, "PrintLevel=2", NULL, "more words"),
+    GLOBAL("verbose", NULL, "PrintLevel=2", NULL, "print more"),
 };
 static const CliCommand gather = {
     .name = "gather",

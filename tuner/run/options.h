@@ -12,7 +12,7 @@ enum { MAX_OPERANDS = 64, MAX_OVERRIDES = 128, MAX_BASES = 16, MAX_LOGS = 64, MA
 
 typedef struct {
     const char *key;   /* global parameter */
-    const char *value; /* YAML text; of --global-parameters the part behind '=' */
+    const char *value; /* YAML text; of --global-parameters the part after '=' */
     size_t key_n;
 } Override;
 
@@ -41,10 +41,10 @@ typedef struct {
     const char *tile_run, *tile_emit; /* of the command tile */
     int64_t tile_seed;
     double tile_alpha, tile_beta;
-    const char *sizes_config, *sizes_csv, *sizes_precision; /* of the command sizes */
+    const char *sizes_config, *sizes_csv, *sizes_precision;    /* of the command sizes */
     const char *gridwise_perf, *gridwise_type, *gridwise_emit; /* of derive-gridwise */
     bool gridwise_matrix, gridwise_params;
-    int sizes_as;                                           /* 1: convolutions as themselves */
+    int sizes_as; /* 1: convolutions as themselves */
     const char *base[MAX_BASES];
     int n_bases;
     int64_t sizes_top;

@@ -54,7 +54,7 @@ void part_notice(Run *r)
     PartList list;
     if (!t) return;
     parts_of_devices(t, logic->DeviceNames, logic->n_DeviceNames, &list);
-    if (list.stranger)
-        notice("%s: DeviceNames: '%.*s' is %s of %s, not of %s", r->config->path, STR_ARG(list.stranger_name),
-               list.stranger->name, list.stranger->arch, t->name);
+    if (list.foreign)
+        notice("%s: DeviceNames: '%.*s' is %s of %s, not of %s", r->config->path, STR_ARG(list.foreign_name),
+               list.foreign->name, list.foreign->arch, t->name);
 }

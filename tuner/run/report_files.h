@@ -1,4 +1,4 @@
-/* The command `tuner report`: reads results and writes the files that were asked for. */
+/* The command `tuner report`: reads results and writes the requested files. */
 #ifndef TUNER_REPORT_FILES_H
 #define TUNER_REPORT_FILES_H
 

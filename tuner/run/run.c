@@ -121,15 +121,15 @@ static Err session_begin(Run *r)
     return e;
 }
 
-/* Results of another device are not used, and stay. */
-static Err other_device_tell(Run *r)
+/* Warns when the store has results of another device only. These are not used, and stay. */
+static Err other_device_report(Run *r)
 {
     Str other;
     if (r->gather || r->o->compile_only || r->config->globals.GenerateSourcesAndExit) return 0;
     TRY(query_other_device(&r->store, &r->arena, r->device.name, &other));
     if (other.s)
-        warning("'%s' has results of another device, %.*s: '%.*s' measures anew", store_path(&r->store),
-                STR_ARG(other), STR_ARG(r->device.name));
+        warning("'%s' has results of another device, %.*s: all is measured again on '%.*s'",
+                store_path(&r->store), STR_ARG(other), STR_ARG(r->device.name));
     return 0;
 }
 
@@ -154,7 +154,8 @@ static Err step(Run *r, const char *name, Err (*run)(Run *))
     return store_step_add(&r->store, r->session, str_from(name), clock_ns() - start);
 }
 
-/* A step behind the measurements. The first interrupt does not end it: the library has what is known. */
+/* A step after the measurements. The first interrupt does not end it, so that a library is made of the
+ * results. */
 static Err step_kept(Run *r, const char *name, Err (*run)(Run *))
 {
     Err e = step(r, name, run);
@@ -224,7 +225,7 @@ static Err run_steps(Run *r)
     const Config *c = r->config;
     TRY(check_logic_there(r));
     TRY(session_begin(r));
-    TRY(other_device_tell(r));
+    TRY(other_device_report(r));
     TRY(metrics_begin(r));
     TRY(leftovers_remove(r));
     if (c->has_problems) TRY(run_benchmark(r));

@@ -1,6 +1,6 @@
 /* A run: `tuner config.yaml outdir` as a list of steps over one context. run.c is the list; step_*.c are the
  * steps, in the order in which they appear here. Every step writes files for the next step or for the user,
- * and records in the store what need not be done again.
+ * and records in the store what later runs need not repeat.
  */
 #ifndef TUNER_RUN_H
 #define TUNER_RUN_H
@@ -19,8 +19,8 @@
 #include "run/candidates.h"
 #include "run/options.h"
 
-/* A candidate of a size-group: a valid solution that launches a kernel as no other one does. Solutions whose
- * work-group order is an argument may share a kernel. */
+/* A candidate of a size-group: a valid solution whose kernel and launch differ from those of all others.
+ * Solutions whose work-group order is an argument may share a kernel. */
 typedef struct {
     Solution s;
     Str hash;            /* identity of its kernel: text, launch, predicates */
@@ -69,11 +69,11 @@ typedef struct {
     uint64_t n_permutations, n_duplicates;
     size_t *chosen; /* of each size: the variant that the logic names, or WINNER_; NULL: not analyzed */
     int64_t plan, setting;
-    bool skip;             /* its results exist and ForceRedoBenchmarkProblems is off; or it is given up */
-    bool given_up;         /* none of its kernels can be made */
-    int64_t round;         /* of a search, while its kernels are measured; 0: the final ones are */
-    const bool *wanted;    /* [size][variant]: the pairs to measure; NULL: all */
-    const uint32_t *order; /* of a round: in which its sizes are measured; NULL: as they are listed */
+    bool skip;                 /* nothing is measured: its results are kept, or it is given up */
+    bool given_up;             /* none of its kernels can be made */
+    int64_t round;             /* of a search, while its kernels are measured; 0: the final ones are */
+    const bool *wanted;        /* [size][variant]: the pairs to measure; NULL: all */
+    const uint32_t *order;     /* of a round: in which its sizes are measured; NULL: as they are listed */
     const struct Namer *namer; /* of the kernels of a search; NULL: names depend on the variants */
     struct {                   /* what the rounds of a search leave for the final measurements */
         double *ns;            /* [size that is not held out][variant]; 0: not measured; NULL: no search */
@@ -88,8 +88,8 @@ typedef struct {
     } searched;
 } Group;
 
-/* The sizes of a size-group that a shard measures: numbers in its whole list, behind which the held-out sizes
- * follow; ascending. */
+/* The sizes of a size-group that a shard measures, as ascending numbers in the group's list, which the
+ * held-out sizes follow. */
 typedef struct {
     int64_t *number;
     size_t n, n_all; /* of the shard; of the whole list */
@@ -139,17 +139,17 @@ typedef struct {
     bool cache_cleared;       /* of objects, once, by --no-cache */
     double race_seconds;      /* of a race on one size; 0: the client's own */
     bool in_rounds;           /* of a search: winners are checked on fresh data in the last race alone */
-    struct {                  /* what the run does while a client measures */
-        Err (*work)(void *ctx); /* NULL: nothing */
+    struct {                  /* work that is done while a client measures: starting and reaping compilers */
+        Err (*work)(void *ctx); /* NULL: none */
         void *ctx;
-        bool works; /* now: it does not call itself */
-        Err e;      /* of work, which is not called again then; the message: why */
-        char why[512];
+        bool works;    /* it is running, and must not be entered again */
+        Err e;         /* the error of work, which is then not called again */
+        char why[512]; /* the message of e */
     } aside;
     double load;           /* highest load average while measuring */
     uint64_t load_ns;      /* time of the last sample of the load; 0: none */
-    struct {               /* of metrics.c */
-        const char *step;  /* that works now */
+    struct {               /* state of metrics.c */
+        const char *step;  /* name of the running step */
         Progress progress; /* the last that was seen; its step NULL: none */
         uint64_t written_ns;
         bool failed; /* a warning was printed */
@@ -191,8 +191,9 @@ Err step_plan(Run *r);    /* candidates, sizes and rejections to the store */
 Err step_build(Run *r);   /* sources, objects, code objects of every group */
 Err step_write(Run *r);   /* library, ini, run.sh, cache.yaml of every group */
 Err step_measure(Run *r); /* runs tuner-client */
-Err step_final(Run *r);   /* the same; a search's time limit holds, and its rounds fill what it cuts */
-Err final_fill(Run *r);   /* gives pairs without a final result that of a search's rounds */
+Err step_final(
+    Run *r); /* the same within a search's time limit; sizes beyond it get the results of its rounds */
+Err final_fill(Run *r);   /* copies results of a search's rounds to pairs without a final result */
 Err step_cover(Run *r);   /* MaxLoss: leaves out kernels that are not needed */
 Err step_export(Run *r);  /* csv and yaml */
 Err step_analyze(Run *r); /* 3_LibraryLogic */
@@ -227,12 +228,12 @@ Err group_give_up(Run *r, Group *g, Err code, const char *fmt, ...) PRINTF_LIKE(
 /* "OUT/dir/name" in the run's arena; an absolute path stands for itself, like in Python's os.path.join, with
  * which Tensile joins its *Path parameters. */
 Err run_path(Run *r, Str *out, const char *fmt, ...) PRINTF_LIKE(3, 4);
-/* After an error: whether it was Ctrl-C, and there are results to make a library of. Then the interrupt is
- * forgotten, r->stopped is set, and the caller goes on. */
+/* After an error: true when it was Ctrl-C and there are results for a library. Then the interrupt is cleared,
+ * r->stopped is set, and the caller continues. */
 bool run_stop(Run *r, Err e, bool has_results);
 /* ERR_FAILED "interrupted" after Ctrl-C. */
 Err run_check(void);
-/* Does some of the work aside; an error waits in r->aside. */
+/* Calls r->aside.work; an error is kept in r->aside. */
 void run_aside(Run *r);
 
 #endif

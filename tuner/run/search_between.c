@@ -11,14 +11,16 @@
 #include "run/held_out.h"
 #include "run/type_model.h"
 
-/* WEIGHT: of a size between, over the mean of the config's. DRAWN: of which they are chosen. By replays of a
- * search on an H200's recorded times (test/README.md): those that others are near to instead of the farthest
- * lose more. */
+/* WEIGHT: weight of a size between, relative to the mean of the config's sizes. MOST: the most that are
+ * chosen. DRAWN: drawn sizes from which they are chosen. The values were chosen by replays of a search on
+ * recorded times of an H200 (test/README.md); choosing sizes in dense regions instead of the farthest ones
+ * lost more. */
 static const double WEIGHT = 0.5;
 enum { MOST = 96, DRAWN = 400 };
 
-/* Three for two of the config's, or one for two where there would be more than TOGETHER: a choice by the
- * model looks for near sizes in blocks of that many (problem/model_select.c). */
+/* Three sizes for every two of the config; but only one for every two where there would be more than TOGETHER
+ * in all, because a choice by the model searches for near sizes in blocks of that many
+ * (problem/model_select.c). */
 static size_t number_of(size_t n_own)
 {
     enum { TOGETHER = 64 };

@@ -1,6 +1,6 @@
-/* Sizes between those of the config, which a search takes in beside them, with less weight: what its rounds
- * measure there teaches the model of sizes that nobody tuned, finds kernels for them, and makes rows of the
- * library's table. They are in no result file, as the last race does not have them. */
+/* Sizes between those of the config. A search measures them in its rounds with less weight, so that the
+ * performance model is fitted to untuned sizes, kernels for these are found, and the library's table gets
+ * rows for them. They are in no result file, because the final race does not measure them. */
 #ifndef TUNER_SEARCH_BETWEEN_H
 #define TUNER_SEARCH_BETWEEN_H
 
@@ -10,12 +10,12 @@
  * farthest from all others (model_distance). None of the sizes that follow the own ones is chosen. */
 Err search_between_choose(const ProblemType *pt, const ProblemSize *all, size_t n_own, size_t n_all,
                           uint64_t seed, ProblemSize *out, size_t *n);
-/* Puts sizes between behind the group's own ones, before those held out. None where the library would not get
- * a model of them: too few sizes, no logic, a shard, another search method, no GEMM. */
+/* Inserts sizes between after the group's own ones, before those held out. Adds none where the library would
+ * not get a model: too few sizes, no logic, a shard, another search method, no GEMM. */
 Err search_between_add(Run *r, Group *g);
 /* Weights of a search's sizes: those of the config's (search_weights), and less for those between. */
 Err search_between_weights(Run *r, const Group *g, const double **out);
-/* Takes them out again; they stay in Group.searched.between. */
+/* Removes these sizes from the group; Group.searched.between keeps them. */
 Err search_between_drop(Run *r, Group *g);
 
 #endif

@@ -5,9 +5,9 @@
 #include "measure/cover.h"
 #include "run/search_group.h"
 
-/* Candidates within CLOSE of a size's best are finalists, as in the last stage of a race, OF_SIZE of each
- * size and about FINALISTS in all. All winners are, but where they are more than that, those that keep every
- * size within COVER of its best; within COVER_LATE where the time is short. */
+/* Finalists are all winners, or, where there are more than FINALISTS, a subset that keeps every size within
+ * COVER of its best (COVER_LATE where time is short). Up to FINALISTS in all, candidates within CLOSE of a
+ * size's best are added, OF_SIZE for each size, as in the last stage of a race. */
 static const double CLOSE = 0.03, COVER = 0.005, COVER_LATE = 0.02;
 enum { FINALISTS = 48, OF_SIZE = 3 };
 
@@ -65,8 +65,8 @@ static uint32_t next_close(const Search *s, uint32_t z, const bool *kept)
     return next;
 }
 
-/* Where the time was over before a size had a result, the best ones by prediction are finalists: they become
- * known here. */
+/* Adds the best candidates by prediction of sizes that have no result, because the time was over, as
+ * finalists. */
 static Err predicted_add(SearchGroup *x)
 {
     Search *s = &x->search;
@@ -117,7 +117,7 @@ Err search_group_finalists(SearchGroup *x, size_t most)
     return search_group_variants(x, x->g, list, n);
 }
 
-/* A group's results on their way to another setting. */
+/* The state of copying a group's results to another setting. */
 typedef struct {
     Run *r;
     const Group *g;

@@ -16,7 +16,8 @@ static const char *method_name(int method)
     return names[method];
 }
 
-/* Everything that decides what a search does, but for its time: more time continues it. */
+/* The text whose hash identifies a search: everything that decides what it does, except for its time budget,
+ * because more time continues a search. */
 static Err record_make(SearchGroup *x, Buf *text)
 {
     Run *r = x->r;
@@ -96,7 +97,8 @@ static Err pool_make(SearchGroup *x)
     return 0;
 }
 
-/* Pairs of a seed that the space has. Of a sampled pool others are looked for by their values. */
+/* Uses the pairs of the seed whose solutions are in the space. Where the pool is a sample, solutions that it
+ * does not have are found by their values. */
 static Err seed_use(SearchGroup *x, SearchOptions *o)
 {
     SearchSeed *seed = &x->seed;
@@ -104,7 +106,7 @@ static Err seed_use(SearchGroup *x, SearchOptions *o)
     TRY_ALLOC(first);
     for (size_t i = 0; i < seed->n; i++) {
         SeedPair *p = &seed->pair[i];
-        if (p->permutation < 0) p->permutation = space_home(&x->space, &p->s);
+        if (p->permutation < 0) p->permutation = space_find(&x->space, &p->s);
         if (p->permutation >= 0) first[o->n_first++] = (SearchFirst){p->permutation, p->size};
     }
     o->first = first;
@@ -131,7 +133,7 @@ static Err model_make(SearchGroup *x, size_t n_sizes, SearchModel *out)
     return predictor_init(&o, out);
 }
 
-/* While a search thinks, compilers go on. */
+/* Called while a search chooses, so that finished compilers are reaped and new ones start. */
 static Err check(void *run)
 {
     run_aside(run);
@@ -364,7 +366,7 @@ static Err wanted_make(SearchGroup *x)
     return 0;
 }
 
-/* The round's sizes in the order of what they promise; those that are held out, which have no pairs, last. */
+/* Orders the round's sizes by expected gain per second; held-out sizes, which have no pairs, are last. */
 static Err order_make(SearchGroup *x)
 {
     Group *g = x->after.g;
@@ -404,7 +406,7 @@ size_t search_group_new_kernels(const SearchGroup *x)
     return n;
 }
 
-/* Moves a round up and leaves an empty one, which keeps the memory of the list. */
+/* Moves a round and leaves an empty one, which keeps the memory of the list. */
 static void turn_move(SearchTurn *to, SearchTurn *from)
 {
     const SearchBatch empty = to->batch;
@@ -433,8 +435,8 @@ static uint32_t anchor_of(const SearchGroup *x, uint32_t z)
     return UINT32_MAX;
 }
 
-/* The results of a size in this round. Where the round has the time of an earlier candidate once more, times
- * are scaled by it, so that drift between rounds does not count. */
+/* Takes the results of a size in this round. Where the round measured an earlier candidate once more, times
+ * are scaled by its ratio, so that drift between rounds does not count. */
 static Err size_results(SearchGroup *x, const PlanView *p, uint32_t z, Arena *a)
 {
     Group *g = x->g;

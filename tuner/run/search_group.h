@@ -11,7 +11,8 @@
 #include "space/naming.h"
 #include "space/space.h"
 
-/* A round: its pairs, and the group with its variants and wanted pairs. */
+/* One round of the search (now, next and after, below): its pairs, and the group with the variants and wanted
+ * pairs of the round. */
 typedef struct {
     SearchBatch batch;
     Group *g;
@@ -47,12 +48,12 @@ typedef struct {
 /* The group's sizes are known. A group without valid solutions is given up: g->skip. */
 Err search_group_init(SearchGroup *x, Run *r, Group *g);
 void search_group_fini(SearchGroup *x);
-/* Chooses the pairs of the next round, or of the one after it where the next one is chosen; or repeats what
- * the store has. Records a new one. What is proposed depends on the results of all rounds up to the one that
- * was measured last, and on what is expected of the next one's, so that it is the same however long anything
- * takes. q->per_size 0: only what the store has. *n: pairs. */
+/* Chooses the pairs of the next round, or of the one after it where the next one is already chosen, and
+ * records them; a round that the store has is repeated instead. The choice depends only on the results of all
+ * rounds up to the one that was measured last and on the predictions for the next one, so that it does not
+ * depend on how long anything takes. q->per_size 0: only repeats rounds of the store. *n: pairs. */
 Err search_group_choose(SearchGroup *x, const SearchQuota *q, double seconds, size_t *n);
-/* Makes the variants and wanted pairs of the round that was chosen, with their ids in the store. */
+/* Makes the variants and wanted pairs of the round that was chosen last, with their ids in the store. */
 Err search_group_prepare(SearchGroup *x);
 /* Kernels of that round that no round before had. */
 size_t search_group_new_kernels(const SearchGroup *x);
@@ -68,16 +69,17 @@ Err search_group_results(SearchGroup *x);
 Err search_group_make(SearchGroup *x, uint32_t candidate);
 /* Gives a group these candidates, which were made, as variants. */
 Err search_group_variants(SearchGroup *x, Group *g, const uint32_t *candidate, size_t n);
-/* Makes the group's variants the finalists: those that are measured once more, side by side, on all sizes.
- * most: how many there is time for; a kernel that keeps a size within a few percent of its best stays. */
+/* Makes the finalists the group's variants: the kernels that are measured once more, side by side, on all
+ * sizes. most: as many as there is time for; more only where a size would otherwise be a few percent slower
+ * than its best. */
 Err search_group_finalists(SearchGroup *x, size_t most);
-/* Adds kernels to the finalists, of all that were measured right in a round: up to `most`, by what the sizes
- * between the tuned ones lose without them by prediction (measure/model_range.h). Leaves the group what the
- * rounds measured (Group.searched). Before them come the finalists. */
+/* Appends up to `most` kernels to the finalists, of all that gave right results in a round: those without
+ * which sizes between the tuned ones would lose most, by prediction (measure/model_range.h). Also fills in
+ * Group.searched, the results of the rounds. */
 Err search_group_range(SearchGroup *x, size_t most);
-/* Where the final measurements were interrupted or cut: pairs without a final result get that of the last
- * round that has one. All results of the group go under a setting of their own, so that a run that goes on
- * measures them all the same. */
+/* After final measurements that were interrupted or cut short: pairs without a final result get that of the
+ * last round that has one. All results of the group are copied to a setting of their own, so that a run that
+ * continues still measures the missing pairs. */
 Err search_results_keep(Run *r, Group *g);
 
 #endif

@@ -1,6 +1,7 @@
-/* The kernels of a search for sizes between the tuned ones. All that ran right in a round are candidates, not
- * the finalists alone: they are a few of hundreds, chosen for the tuned sizes, and may have no kernel for
- * sizes of another shape or alignment. Kernels that nothing measured are none. See search_group.h. */
+/* Chooses kernels of a search for sizes between the tuned ones. Candidates are all kernels with right results
+ * in a round, not only the finalists: these are a few of hundreds, chosen for the tuned sizes, and may have
+ * no kernel for sizes of another shape or alignment. Kernels without a measurement are no candidates. See
+ * search_group.h. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -43,7 +44,7 @@ static double behind_of(const Search *s, uint32_t c)
     return least;
 }
 
-/* Of more candidates than a model takes, those that came nearest to the best of a size. */
+/* Lists the candidates by how close they came to the best of a size, since a model takes a limited number. */
 static Err places_find(const SearchGroup *x, Arena *a, Place **out, size_t *n)
 {
     const Search *s = &x->search;
@@ -103,7 +104,7 @@ static Err kernels_choose(const SearchGroup *x, Arena *a, size_t most, Measured 
     return model_range_keep(a, x->search.o.pt, &k->m, NULL, &s, most, k->keep);
 }
 
-/* Puts the kernels that were added behind the finalists. */
+/* Appends the kernels that were added to the finalists. */
 static Err variants_add(SearchGroup *x, const Measured *k)
 {
     Group *g = x->g;

@@ -1,4 +1,4 @@
-/* What a search begins with. See search_seed.h. */
+/* The seed of a search. See search_seed.h. */
 #include "run/search_seed.h"
 
 #include <math.h>
@@ -92,7 +92,8 @@ static Err file_take(Reading *x, const char *path)
     TRY(logic_read(&x->r->arena, path, NULL, l));
     if (!problem_type_equal(l->pt, &x->g->problem->pt)) return ERR_OK;
     if (!str_eq_c(l->arch, x->r->target->name)) {
-        warning("--seed-from %s: of %.*s, not of %s: not used", path, STR_ARG(l->arch), x->r->target->name);
+        warning("--seed-from %s: not used: it is logic for %.*s, expected %s", path, STR_ARG(l->arch),
+                x->r->target->name);
         return ERR_OK;
     }
     for (size_t i = 0; i < l->n_rows; i++) row_note(x, l, &l->row[i]);

@@ -1,5 +1,5 @@
-/* What a search begins with (--seed-from): winners of an earlier run, or of logic files, on the nearest
- * sizes, and the rates that were fitted on this device. */
+/* The seed of a search (--seed-from): winners of an earlier run, or of logic files, on the nearest sizes, and
+ * the rates of the performance model that were fitted on this device. */
 #ifndef RUN_SEARCH_SEED_H
 #define RUN_SEARCH_SEED_H
 
@@ -23,10 +23,10 @@ typedef struct {
     ModelRates rates[MODEL_CLASSES];
 } SearchSeed;
 
-/* Nothing without --seed-from. ERR_INPUT when the path holds no logic. What is there for another architecture
- * or device is not used, and a line says so. n_sizes: without the held-out ones. */
+/* *out is empty without --seed-from. ERR_INPUT when the path holds no logic. Logic for another architecture
+ * and rates of another device are not used, with a warning. n_sizes: without the held-out ones. */
 Err search_seed_read(Run *r, const Group *g, const Deriver *deriver, size_t n_sizes, SearchSeed *out);
-/* Appends what makes two seeds different. */
+/* Appends text that identifies the seed, for the key of the search. */
 void search_seed_identity(const SearchSeed *s, Buf *out);
 
 #endif

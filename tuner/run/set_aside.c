@@ -42,7 +42,7 @@ static bool has_suffix(Str name, const char *const *suffix)
     return false;
 }
 
-static void tell(const Run *r, const Leftovers *l, Aside *aside)
+static void report(const Run *r, const Leftovers *l, Aside *aside)
 {
     if (aside->n_moved)
         warning("%.*s: %zu %s not of this config, moved to %s/set_aside/%.*s: %s", STR_ARG(l->below),
@@ -65,7 +65,7 @@ Err set_aside(Run *r, const Leftovers *l)
     Err e = 0;
     for (size_t i = 0; !e && i < n; i++)
         if (has_suffix(name[i], l->suffix) && !l->keep(l->ctx, name[i])) e = move(r, l, dir, name[i], &aside);
-    tell(r, l, &aside);
+    report(r, l, &aside);
     buf_fini(&aside.moved);
     buf_fini(&aside.left);
     return e;

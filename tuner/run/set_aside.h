@@ -1,6 +1,6 @@
 /* Moves files of a result folder that do not belong to the config to OUTDIR/set_aside, with a warning.
  *
- * Steps read whole folders, so that logic or results of an earlier version of the config, or of another
+ * Steps read whole folders. Without this, logic or results of an earlier version of the config, or of another
  * program, would get into the library. Nothing is deleted. Files of a folder outside OUTDIR are only
  * reported, and callers do not use them.
  */

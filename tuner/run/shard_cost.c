@@ -1,5 +1,5 @@
-/* What sizes and groups cost a shard. The times are guesses of one scale, made before any kernel is compiled:
- * they only have to balance shards against each other. See shard_plan.h. */
+/* Estimates the seconds that sizes and groups take in a shard, before any kernel is compiled. Only their
+ * ratios matter: they balance shards against each other. See shard_plan.h. */
 #include <math.h>
 
 #include "base/fs.h"
@@ -66,9 +66,8 @@ double size_cost(const Run *r, const Group *g, const GroupCost *c, const Problem
     const ProblemType *pt = &g->problem->pt;
     const PartRates *rates = part_rates(r->part, r->target);
     const int64_t n_cu = r->part ? r->part->n_cu : r->target->n_cu;
-    const double launch =
-        part_least_seconds(rates, n_cu, pt, (double)size_m(pt, s), (double)size_n(pt, s),
-                           (double)size_k(pt, s), (double)size_batch(pt, s));
+    const double launch = part_least_seconds(rates, n_cu, pt, (double)size_m(pt, s), (double)size_n(pt, s),
+                                             (double)size_k(pt, s), (double)size_batch(pt, s));
     double launches = (double)o->NumWarmups + (double)o->EnqueuesPerSync * (double)o->SyncsPerBenchmark;
     double fixed = 0;
     if (run_races(r)) launches = RACE_LAUNCHES, fixed = RACE_SECONDS;

@@ -14,7 +14,7 @@ static uint64_t coordinate(int64_t v)
     return x > (double)most ? most : (uint64_t)x;
 }
 
-/* Morton order: the bits of the three coordinates by turns. */
+/* Morton order: the interleaved bits of the three coordinates. */
 static uint64_t place_of(const DealSize *s)
 {
     const uint64_t v[3] = {coordinate(s->m), coordinate(s->n), coordinate(s->k)};
@@ -40,7 +40,7 @@ static int by_shard(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Within a group held-out sizes must not come first: they move behind the first size that is not held out. */
+/* Within a group held-out sizes must not come first: they move after the first size that is not held out. */
 static void held_out_follow(DealSize *size, size_t n)
 {
     for (size_t from = 0, to; from < n; from = to) {

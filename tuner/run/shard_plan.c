@@ -81,7 +81,7 @@ static Err files_take(Run *r, ShardPlan *p, Files *list)
     return 0;
 }
 
-/* ---- what is dealt ---- */
+/* ---- groups and sizes, dealt to shards ---- */
 
 static Str text_or_empty(const char *s) { return s ? str_from(s) : STR(""); }
 
@@ -238,7 +238,7 @@ static Err plan_write(Run *r, const Files *files, Str text)
     return file_put(r, STR(SHARD_PLAN_FILE), text);
 }
 
-static void plan_tell(const Run *r, const ShardPlan *p)
+static void plan_report(const Run *r, const ShardPlan *p)
 {
     double most = 0, sum = 0;
     size_t n_sizes = 0;
@@ -271,7 +271,7 @@ static Err shard(Run *r, Files *files)
     Err e = shard_plan_print(&p, &text);
     if (!e) e = plan_write(r, files, buf_view(&text));
     buf_fini(&text);
-    if (!e) plan_tell(r, &p);
+    if (!e) plan_report(r, &p);
     return e;
 }
 

@@ -26,7 +26,7 @@ enum { CHUNK = 1024, LOG_BYTES_MAX = 256 << 10 };
 typedef struct Building {
     Run *r;
     Group *const *group;
-    size_t n_groups, at_group, at; /* what comes next: a variant, or behind them a helper of the group */
+    size_t n_groups, at_group, at; /* the next kernel: a variant of the group, after these a helper */
     Group *g;                      /* of the texts that are made now */
     Build *build;                  /* NULL: none runs */
     Arena arena;
@@ -198,7 +198,8 @@ static Err shared_find(Group *g)
     return e;
 }
 
-/* Gives them its object, and records its compile for them too. */
+/* Copies the object of the earlier variant to those that share its kernel, and records the compilation for
+ * each. */
 static Err shared_take(Run *r, Group *g)
 {
     for (size_t i = 0; i < g->n_variants; i++) {
@@ -412,7 +413,7 @@ void building_drop(Building *c)
     free(c);
 }
 
-static void failures_tell(const Chunk *c)
+static void failures_report(const Chunk *c)
 {
     const size_t spilled = c->r->n_spilled - c->n_spilled;
     if (c->n_failed > spilled)
@@ -443,7 +444,7 @@ Err building_end(Building *c)
     Err e = groups_finish(c);
     c->progress.done = c->done_before;
     if (!e) progress_done(&c->progress, "%zu failed", c->n_failed);
-    if (!e) failures_tell(c);
+    if (!e) failures_report(c);
     building_drop(c);
     return e;
 }

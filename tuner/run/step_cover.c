@@ -65,7 +65,7 @@ static void loss_print(double share, char *to, size_t size)
         snprintf(to, size, "%.1f %%", 100 * share);
 }
 
-static void cover_tell(const Run *r, const Group *g, const Cover *c, const double *ns, Arena *a)
+static void cover_report(const Run *r, const Group *g, const Cover *c, const double *ns, Arena *a)
 {
     uint64_t bytes = 0, of_winners;
     size_t lines = 0;
@@ -128,7 +128,7 @@ static Err group_cover(Run *r, const TypeModels *m, Group *g, Arena *a)
     TRY(cover_make(a, &(CoverTimes){g->n_sizes - g->n_held_out, g->n_columns, ns}, r->config->globals.MaxLoss,
                    &c));
     if (c.n_kept == 0) return 0; /* no kernel works on any size */
-    cover_tell(r, g, &c, ns, a);
+    cover_report(r, g, &c, ns, a);
     TRY(range_add(m, g, a, &c));
     for (size_t k = 0; k < g->n_columns; k++)
         if (c.kept[k]) kept[n++] = g->column[k];

@@ -268,7 +268,7 @@ static Err device_none(Run *r)
     return part_choose(r, r->part, &part, &r->device.n_cu);
 }
 
-/* Nothing is computed, so that there is nothing to check. */
+/* Switches checks and the peer off: a simulated device computes nothing. */
 static void simulated_settings(Run *r)
 {
     if (r->config->globals.Peer) notice("Peer: a simulated run has none");
@@ -331,7 +331,7 @@ static void bounds_choose(Run *r)
 
 /* Fallback logic (schedule 'hip' in rocBLAS) is for any AMD GPU and names no device, so that the run takes
  * the device of this machine. Warns when that is no AMD GPU. */
-static void fallback_tell(const Run *r)
+static void fallback_report(const Run *r)
 {
     const LogicSettings *logic = &r->config->logic;
     bool named = logic->ArchitectureName.n && !str_eq_c(logic->ArchitectureName, "gfx000");
@@ -368,7 +368,7 @@ Err step_device(Run *r)
     if (r->device.is_simulated) simulated_settings(r);
     if (!r->gather) TRY(peer_check(r));
     part_notice(r);
-    fallback_tell(r);
+    fallback_report(r);
     bounds_choose(r);
     TRY(toolchain_choose(r));
     verbose("device: %.*s\ncompiler: %s", STR_ARG(r->device.text), r->toolchain.version);

@@ -1,6 +1,6 @@
-/* Step: the final measurements. Where a search has a time budget, they stop before the size that would take
- * them beyond it. A size that is left out has the results of the search's rounds then, a held-out one none;
- * what no round measured is measured all the same, so that the library is valid. See run.h. */
+/* Step: the final measurements. Where a search has a time budget, they stop before the size that would exceed
+ * it. A size that is left out keeps the results of the search's rounds, and a held-out size has none. Sizes
+ * that no round measured are measured even beyond the budget, so that every size has a winner. See run.h. */
 #include "run/run.h"
 
 #include "run/search_group.h"

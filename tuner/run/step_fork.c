@@ -138,7 +138,7 @@ static Err names_put(Run *r, Group *g, const Names *names, Buf *name)
     return 0;
 }
 
-/* Notes a solution, and the one of which its kernel is made. */
+/* Notes a solution, and the solution that gives its kernel where kernels are shared. */
 static Err serial_note(SerialNamer *namer, const Solution *s)
 {
     Solution shared;

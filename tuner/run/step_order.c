@@ -1,8 +1,8 @@
 /* Step: sweeps the numbers of the work-group order on the fastest kernels that have it as an argument
- * (WorkGroupMappingDim 0, 1). The variants that the config asks for are measured first; then the kernels that
- * come nearest to the best times over all sizes get variants with further numbers. These share the compiled
- * kernel, so that a sweep costs launches only. The steps that follow treat them like the others; a run that
- * was killed finds the same times in the store and chooses the same kernels. See run.h.
+ * (WorkGroupMappingDim 0, 1). The config's variants are measured first. Then the kernels that are closest to
+ * the best times over all sizes get variants with further numbers, which share the compiled kernel, so that a
+ * sweep costs launches only. The steps that follow treat these like all others. A run that was killed finds
+ * the same times in the store and chooses the same kernels. See run.h.
  */
 #include <math.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static Err time_get(Run *r, const Group *g, size_t variant, size_t size, Arena *
     return 0;
 }
 
-/* Adds a size to the losses of the kernels: of each its fastest variant counts. */
+/* Adds a size to the losses of the kernels. The fastest variant of a kernel counts. */
 static Err size_add(Run *r, const Group *g, size_t size, Arena *a, double *ns, Kernel *kernel, size_t n)
 {
     double best = (double)INFINITY;

@@ -306,7 +306,7 @@ Err step_finish(Run *r)
                "%s/%.*s\n",
                c->path, r->outdir, STR_ARG(c->globals.LibraryLogicPath));
     fflush(stdout);
-    TRY(busy_tell(r));
+    TRY(busy_report(r));
     if (r->n_left_out) FAIL(ERR_PARTIAL, "%zu solutions of the logic are not in the library", r->n_left_out);
     if (r->n_lost) FAIL(ERR_PARTIAL, "%zu sizes have no winner: every solution failed on them", r->n_lost);
     if (bad.n_wrong && r->config->globals.ExitOnFails)

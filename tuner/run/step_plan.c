@@ -148,7 +148,7 @@ static Err rejections_store(Run *r, const Group *g)
     return e;
 }
 
-/* All of them are one row, because the table has one row per rule. */
+/* Stores the solutions that the kernel writer refused as one row, because the table has one row per rule. */
 static Err unwritten_store(Run *r, const Group *g)
 {
     int64_t n = 0;
@@ -156,7 +156,8 @@ static Err unwritten_store(Run *r, const Group *g)
     return n ? store_rejection_add(&r->store, g->plan, STR("kernel-writer"), g->unwritten[0].why, n) : 0;
 }
 
-/* Kernels for sizes between the tuned ones are measured on held-out sizes alone. */
+/* Stores the number of pairs that are not measured: kernels that are kept for sizes between the tuned ones
+ * are measured on held-out sizes only. */
 static Err left_store(Run *r, const Group *g)
 {
     int64_t n = 0;

@@ -28,22 +28,25 @@
 #include "run/forecast.h"
 #include "run/search_group.h"
 
-/* Share of the budget for measuring the finalists, at least; at most, where making the operands of all sizes
- * takes long (SIZES_ROOM: the share is as many times that; they are made again for winners). */
+/* Share of the budget for measuring the finalists: at least FINAL_SHARE; up to FINAL_MOST where making the
+ * operands of all sizes takes long. The share is then SIZES_ROOM times that, because winners are checked on
+ * operands that are made again. */
 static const double FINAL_SHARE = 0.2, FINAL_MOST = 0.4, SIZES_ROOM = 2.2;
-/* Finalists of a group, at least; the part of the time for them, without operands, that their checks take. */
+/* The least number of finalists of a group; the part of the finalists' time, without operands, that checks
+ * take. */
 enum { FINALISTS_LEAST = 4 };
 static const double CHECK_SHARE = 0.5;
-/* Share of the budget for packing kernels for sizes between the tuned ones; that many are kept always. */
+/* Share of the budget for packing kernels for sizes between the tuned ones; RANGE_LEAST are kept in any case.
+ * */
 static const double RANGE_SHARE = 0.05;
 enum { RANGE_LEAST = 8 };
-/* Seconds of a race on one size: in rounds, which only need to tell good candidates from bad ones, and of the
- * finalists, at most (the client's own). */
+/* Seconds of a race on one size: in rounds, which only need to separate good candidates from bad ones; of the
+ * finalists at most (the client's default); and the least. */
 static const double ROUND_RACE_S = 0.2, FINAL_RACE_S = 2, RACE_S_MIN = 0.05;
 /* Before anything was measured: seconds of a compilation on one core, and of a pair. */
 static const double COMPILE_GUESS_S = 1.5, PAIR_GUESS_S = 0.05;
 
-/* What all groups together do in a round. */
+/* The work of all groups together in one round. */
 typedef struct {
     size_t n_pairs, n_kernels; /* n_pairs 0: there is no round */
     double expected_s;         /* of measuring, by search_cost.h */
@@ -81,7 +84,7 @@ static Err spent_note(Searching *x)
     return 0;
 }
 
-/* What measuring takes, over what search_cost.h has: about 1 on an H200. */
+/* The factor of this device over the seconds of search_cost.h: about 1 on an H200. */
 static double scale_of(const Searching *x)
 {
     return x->expected_s > 0 && x->device_s > 0 ? x->device_s / x->expected_s : 1;
@@ -105,8 +108,8 @@ static size_t range_most(const Searching *x)
     return n < RANGE_LEAST ? RANGE_LEAST : n < MODEL_RANGE_KERNELS ? (size_t)n : MODEL_RANGE_KERNELS;
 }
 
-/* What the final measurement of a size takes, by search_cost.h: without finalists, but with the other kernels
- * of the library, which only held-out sizes have. */
+/* Seconds of the final measurement of a size by search_cost.h, without its finalists; of held-out sizes with
+ * the kernels that the library has for sizes between. */
 static double final_size_seconds(const Searching *x, const Group *g, size_t z)
 {
     const ProblemType *pt = &g->problem->pt;
@@ -140,7 +143,7 @@ static double left(const Searching *x)
     return x->budget - final_seconds(x) - spent(x) - x->next.expected_s * scale_of(x);
 }
 
-/* What the next round may have. */
+/* The quota of the next round. */
 static SearchQuota quota_of(Searching *x)
 {
     const SearchTime t = {.budget_s = x->budget,
@@ -185,7 +188,8 @@ static double race_of_finalists(const Searching *x)
     return each < RACE_S_MIN ? RACE_S_MIN : each < FINAL_RACE_S ? each : FINAL_RACE_S;
 }
 
-/* What the final measurement of each size takes, about, for the limit that the budget sets. */
+/* Notes the estimated seconds of the final measurement of each size, by which step_final keeps to the budget.
+ * */
 static Err final_costs_note(const Searching *x, const SearchGroup *s)
 {
     Group *g = s->g;
@@ -197,7 +201,7 @@ static Err final_costs_note(const Searching *x, const SearchGroup *s)
     return ERR_OK;
 }
 
-/* Takes note of the expected gain that is left; -1: it is not known yet. */
+/* Records the expected gain of unmeasured pairs and returns it; -1: it is not known yet. */
 static double hope_note(Searching *x)
 {
     double hope = 0;
@@ -235,8 +239,8 @@ static void round_tell(Searching *x, size_t round, size_t n_kernels, size_t n_pa
     buf_fini(&text);
 }
 
-/* A group's part of a round, among the groups that are not finished: of the kernels by its sizes, of the
- * seconds by what they take. */
+/* A group's share of a round's quota among the groups that are not finished: kernels in proportion to its
+ * number of sizes, seconds in proportion to what these take. */
 static SearchQuota share_of(const Searching *x, size_t i, SearchQuota q)
 {
     double sizes = 0, seconds = 0;
@@ -266,7 +270,7 @@ static Err after_build(Searching *x)
     return n ? building_begin(x->r, list, n, x->overlaps, &x->after.building) : 0;
 }
 
-/* Chooses a round, if there is anything to propose, and makes its texts. */
+/* Chooses a round, if any pair is worth measuring, and generates its kernels' texts. */
 static Err round_choose(Searching *x)
 {
     const SearchQuota all = quota_of(x);
@@ -301,7 +305,7 @@ static Err rounds_choose(Searching *x)
     return x->next.n_pairs && x->overlaps ? round_choose(x) : 0;
 }
 
-/* Run.aside: while a client measures, and while the search thinks. */
+/* Run.aside.work: called while a client measures and while the search chooses. */
 static Err next_compile(void *ctx)
 {
     const Searching *x = ctx;
@@ -370,7 +374,8 @@ static Err round_run(Searching *x)
     return rounds_choose(x);
 }
 
-/* The time is over, and the next round has something to measure. The first one is measured always. */
+/* Whether the time is over and the next round still has pairs to measure. The first round is always measured.
+ * */
 static bool is_late(const Searching *x)
 {
     if (!x->r->deadline_ns || clock_ns() < x->r->deadline_ns || x->n_rounds < 2) return false;

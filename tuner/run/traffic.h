@@ -1,5 +1,5 @@
-/* `tuner traffic`: what each work-group order makes a GPU's dies and its last-level cache read, and pictures
- * of the tiles that each die has. */
+/* `tuner traffic`: the bytes that a GPU's L2 caches and last-level cache read in each work-group order, and
+ * pictures of the tiles that each die computes. */
 #ifndef RUN_TRAFFIC_H
 #define RUN_TRAFFIC_H
 

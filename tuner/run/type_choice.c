@@ -1,5 +1,5 @@
-/* What a library made of a run's winners chooses on other sizes: rows that are predicted, the loss on
- * held-out sizes, and sizes that are worth tuning. See type_model.h. */
+/* Choices of a library, made of a run's winners, on other sizes: predicted rows, the loss on held-out sizes,
+ * and sizes that are worth tuning. See type_model.h. */
 #include "run/type_model.h"
 
 #include <math.h>
@@ -203,8 +203,8 @@ Err type_regret_report(TypeModels *m, Arena *a)
 
 /* ---- sizes that are worth tuning ---- */
 
-/* What tuning a size promises: the loss of choices near it by cross-validation, times how far it is from what
- * was measured. */
+/* The expected benefit of tuning a size: the cross-validated loss of choices near it, times its distance from
+ * the measured sizes. */
 static double promise(const TypeModel *t, const ModelPoint *point, const ModelPoint *tuned,
                       const double *loss, size_t n)
 {

@@ -52,8 +52,9 @@ static size_t size_at(TypeModel *t, const ProblemSize *s)
     return z;
 }
 
-/* How far the clocks of the final measurements of a size are from those of the rounds, by the kernels that
- * both have, and the least of the final times; 0 and 1 where there are none. */
+/* The ratio of final times to times of the rounds on a size, by the kernels that have both, which shows the
+ * change of clocks (1 where there are none), and in *best the least of the final times (0 where there are
+ * none). */
 static double level_of(const Group *g, const ModelMatrix *own, size_t z, double *best)
 {
     const double *final = &own->seconds[z * own->n_kernels];
@@ -68,8 +69,9 @@ static double level_of(const Group *g, const ModelMatrix *own, size_t z, double 
     return n ? exp(logs / (double)n) : 1;
 }
 
-/* Pairs that were measured in the rounds of a search alone get those times, at the clocks of the final ones.
- * None is less than the best final time: what looked faster became a finalist, or was lucky. */
+/* Pairs that were measured only in the rounds of a search get those times, converted to the clocks of the
+ * final ones. None becomes less than the best final time, because a kernel that was really faster would be a
+ * finalist. */
 static void rounds_add(const Group *g, ModelMatrix *own)
 {
     const size_t n = g->searched.n_variants;
@@ -139,8 +141,8 @@ static Err type_add(Gather *x, TypeModel *t, const Group *g)
     return e;
 }
 
-/* Leaves out kernels without a time, which a search has by the thousand, and makes rows as long as the
- * list. */
+/* Removes kernels without a time, of which a search has thousands, and shortens the rows of the matrix to the
+ * rest. */
 static void type_pack(const Gather *x, TypeModel *t)
 {
     ModelMatrix *m = &t->m;

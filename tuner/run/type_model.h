@@ -1,5 +1,5 @@
 /* The performance model of a run: for each problem type of the config one matrix of measured times over all
- * of its groups, rates fitted to it, and what choices by it cost on sizes that are left out. */
+ * of its groups, rates fitted to it, and the loss of choices by the model on sizes that are left out. */
 #ifndef RUN_TYPE_MODEL_H
 #define RUN_TYPE_MODEL_H
 
@@ -7,9 +7,9 @@
 #include "measure/model_rows.h"
 #include "run/run.h"
 
-/* Fewer sizes or kernels teach a model nothing. */
+/* With fewer sizes or kernels no model is fitted; TYPE_MODEL_FOLDS: folds of the cross-validation. */
 enum { TYPE_MODEL_SIZES = 8, TYPE_MODEL_KERNELS = 3, TYPE_MODEL_FOLDS = 5 };
-/* More are not looked at: the table's nearest row is all there is then. */
+/* With more kernels or times no model is fitted, and the library chooses by the table's nearest row. */
 enum { TYPE_MODEL_KERNELS_MAX = 20000, TYPE_MODEL_TIMES_MAX = 1 << 24 };
 
 typedef struct {
@@ -37,11 +37,12 @@ typedef struct {
     size_t n;
 } TypeModels;
 
-/* What rates are kept under: device, driver and problem type. */
+/* Appends the key of fitted rates in the store: device, driver and problem type. */
 Err type_model_key(const Run *r, const ProblemType *pt, Buf *out);
 /* Reads the times, fits and stores the rates. Everything lives in the arena. */
 Err type_models_fit(Run *r, Arena *a, TypeModels *out);
-/* The same, and judges, and finds the kernels that the range of sizes needs beside the winners. */
+/* The same, then judges the model by cross-validation and finds the kernels that the range of sizes needs
+ * beside the winners. */
 Err type_models_make(Run *r, Arena *a, TypeModels *out);
 /* The model that has the group's kernels; NULL: none was fitted. */
 TypeModel *type_model_of(const TypeModels *m, const Group *g);
@@ -80,10 +81,10 @@ Err type_rows_make(Run *r, Arena *a, TypeModel *t);
 
 /* After the analysis (Group.chosen): what the library loses on the held-out sizes, printed. */
 Err type_regret_report(TypeModels *m, Arena *a);
-/* Prints n sizes whose tuning promises most; nothing where no model was fitted. */
+/* Prints the n sizes whose tuning would lower the loss most; nothing where no model was fitted. */
 Err type_suggest(TypeModels *m, Arena *a, size_t n);
 
-/* What the analyzer adds to logic files; m must outlive the analysis. */
+/* Fills in the callbacks by which the analyzer adds the model to logic files; m must outlive the analysis. */
 void type_models_callbacks(TypeModels *m, AnalyzeModel *out);
 
 #endif

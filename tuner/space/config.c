@@ -7,7 +7,7 @@
 #include "space/config_read.h"
 #include "problem/target.h"
 
-enum { MISSPELT = 2 }; /* a key is misspelt when at most so many letters differ from a legal key */
+enum { MISSPELT = 2 }; /* a key counts as misspelt when at most this many letters differ from a legal key's */
 
 static Err unknown_key(const char *file, const Node *key, Str name, const char *where,
                        const char *const *legal)

@@ -1,5 +1,5 @@
-/* Kernels that a person has written, which a solution names (CustomKernelName): what derivation asks of them.
- * Their texts are programs over tiles in files NAME.tile (kernel/custom.h reads them). */
+/* Kernels written by hand, which a solution names (CustomKernelName): the facts that derivation needs. Their
+ * texts are kernel programs in files NAME.tile, which kernel/custom.h reads. */
 #ifndef SPACE_CUSTOM_H
 #define SPACE_CUSTOM_H
 
@@ -9,10 +9,10 @@ struct ProblemType;
 
 typedef struct CustomKernel {
     Str name, path, text;
-    int32_t tile_m, tile_n; /* of D, of a work-group */
-    int32_t n_threads;
-    int32_t depth;   /* elements of K of the first product */
-    int32_t mapping; /* WorkGroupMapping */
+    int32_t tile_m, tile_n; /* the tile of D of a work-group */
+    int32_t n_threads;      /* of a work-group */
+    int32_t depth;          /* elements of K of the first product op */
+    int32_t mapping;        /* WorkGroupMapping */
 } CustomKernel;
 
 /* find: the kernel of that name for the problem type, or NULL. */

@@ -4,17 +4,16 @@
  * solution_derive is called millions of times and allocates nothing. The formulas are Tensile's (class
  * Solution of Tensile/SolutionStructs.py); rows of rules.def are its reasons to reject.
  *
- * Intended differences from Tensile: - with source_matrix, Source kernels may have matrix instructions, and
- * then have the architecture's ISA; - with writer, Fp16AltImpl needs no matrix instruction: all kernels can
- * convert half to bf16; - where Tensile ends with an exception (StreamK, ScheduleIterAlg 2 or DirectToVgpr
- * without a matrix
- *   instruction, PackFreeDims off), a rule rejects; StoreRemapVectorWidth -1 is 0 there;
+ * Intended differences from Tensile:
+ * - With source_matrix, Source kernels may have matrix instructions, and then have the architecture's ISA.
+ * - With writer, Fp16AltImpl needs no matrix instruction: all kernels can convert half to bf16.
+ * - Where Tensile ends with an exception (StreamK, ScheduleIterAlg 2 or DirectToVgpr without a matrix
+ *   instruction, PackFreeDims off), a rule rejects the solution, and StoreRemapVectorWidth -1 becomes 0.
  * - Tensile modifies lists and maps that all permutations share (ThreadTile and WorkGroup with a
- *   MatrixInstruction of nine numbers, the AssertStride maps), so that one permutation changes the next;
- *   here each permutation has its own copies;
- * - on nvptx and the host, parameters without meaning there get their defaults, so that they make no
- * duplicates;
- *   on amdgcn this holds for the rows of the host.
+ *   MatrixInstruction of nine numbers, the AssertStride maps), so that one permutation changes the next.
+ *   Here each permutation has its own copies.
+ * - On nvptx and the host, parameters without meaning there get their defaults, so that they make no
+ *   duplicates. On amdgcn this holds for the rows of the host.
  */
 #ifndef MODEL_DERIVE_H
 #define MODEL_DERIVE_H
@@ -55,7 +54,9 @@ enum {
 /* Capability flags of an architecture (caps.def and, of matrix instructions, matrix_inst.def); 0: unknown. */
 unsigned isa_caps(const int32_t isa[3]);
 
-/* STATE keys by the states that have them; KEYS_GIVEN: only states in which the caller set them. */
+/* Sets of derived keys (group STATE) by the solutions whose state has them: all; those with matrix
+ * instructions; with PrefetchGlobalRead; whose loads have whole vectors; with FractionalLoad. KEYS_GIVEN:
+ * only those in which the caller set the key. */
 typedef enum {
     KEYS_ALWAYS,
     KEYS_MATRIX,
@@ -97,8 +98,8 @@ Err deriver_init(Deriver *d, const ProblemType *pt, const Target *target, const 
  * Tensile. */
 bool solution_derive(const Deriver *d, Solution *s, Verdict *v);
 
-/* True when the kernel writer of d's target can honour a derived solution, independent of other rules and of
- * d's limits; otherwise *v gets the reason. On nvptx and the host this is part of solution_derive. */
+/* True when the kernel writer of d's target can honour a derived solution, whatever the other rules and d's
+ * limits say; otherwise *v gets the reason. On nvptx and the host this is part of solution_derive. */
 bool solution_writable(const Deriver *d, const Solution *s, Verdict *v);
 
 /* Do the vectors of a host kernel lie along ThreadTile1, so that it exchanges the sides of D? */

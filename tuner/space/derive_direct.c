@@ -1,7 +1,7 @@
 /* Derivation: loads that skip registers (DirectToLds) or local memory (DirectToVgpr), packing registers. */
 #include "space/derive_internal.h"
 
-/* Why extra registers for packing local reads cannot be used; RULE_NONE: they can. */
+/* The rule that forbids VgprForLocalReadPacking; RULE_NONE: no rule does. */
 static RuleId packing_obstacle(const Derive *d)
 {
     const Solution *s = d->s;

@@ -20,7 +20,8 @@ typedef struct {
     bool auto_pad[2]; /* LdsPadA/B was -1 */
     bool wide_lrvw_b;
     bool tlu[2];      /* of kernels with a ring: Deriver.tlu, with PackBatchDims taken into account */
-    bool has_runs[2]; /* of those: neighbours in memory are neighbours of the tile (indices_run) */
+    bool has_runs[2]; /* of the same kernels: elements that follow each other in memory do so in the tile too
+                       * (indices_run), so that vectors can be copied */
     int32_t vectors_coalesced[2], elements_perp[2]; /* of the loaded tile, for the found DepthU */
 } Derive;
 
@@ -36,9 +37,9 @@ bool derive_reject(Derive *d, RuleId rule, const int64_t arg[5]);
         return false;                                                                                        \
     } while (0)
 
-/* Checks the rows ONLY of effect.def for one kind of kernels (ONLY_AMD, ONLY_RING, ONLY_CPU). False: stop. */
-/* Rules of contractions that are no GEMM, on all families that make kernels of them. */
+/* Rules of contractions that are no GEMM, on all families that make kernels of them. False: stop. */
 bool check_contraction(Derive *d);
+/* Checks the rows ONLY of effect.def for one kind of kernels (ONLY_AMD, ONLY_RING, ONLY_CPU). False: stop. */
 bool check_only(Derive *d, unsigned where);
 
 static inline bool is_f8(int32_t type) { return type >= TYPE_F8 && type <= TYPE_B8F8; }
@@ -123,11 +124,12 @@ bool derive_nvptx(Derive *d);
  * that only these kernels have. */
 bool derive_wgmma_tile(Derive *d);
 bool derive_wgmma(Derive *d);
+bool derive_without_wgmma(Derive *d);
 /* Rules of kernels without local memory (rules_direct.c). */
 bool derive_direct(Derive *d);
-bool derive_without_wgmma(Derive *d);
+/* Rules of the amdgcn kernel writer (rules_amdgcn.c). */
 bool derive_writer(Derive *d);
-/* Of a kernel that is written by hand; nothing else is derived. */
+/* Derives a kernel that is written by hand; no other step is taken then. */
 bool derive_custom(Derive *d);
 
 #endif

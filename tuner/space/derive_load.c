@@ -72,7 +72,7 @@ bool derive_load_tile_fractional(Derive *d, int t, int32_t depth_u, int32_t widt
         *lsp = one_row ? k : min32(perp, per_load / par);
         if (*lsc < 1 || *lsp < 1 || *lsc % w) continue;
         best = w;
-        for (w /= 2; w >= least; w /= 2) { /* a narrower width that covers the same */
+        for (w /= 2; w >= least; w /= 2) { /* narrower vectors that still cover the load's elements */
             if (s->NumThreads * w / k < *lsc * *lsp) break;
             if (*lsc % w == 0) best = w;
         }

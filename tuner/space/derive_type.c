@@ -25,7 +25,8 @@ static bool check_stream_k(Derive *d)
     return true;
 }
 
-/* The same of kernels that are not Tensile's: any number of threads, with and without matrix instructions. */
+/* The rules of stream-K kernels that are not Tensile's: these have any number of threads, with and without
+ * matrix instructions. */
 static bool check_own_stream_k(Derive *d)
 {
     Solution *s = d->s;
@@ -54,9 +55,10 @@ static int32_t slot_bytes(const Derive *d)
     const Solution *s = d->s;
     const bool on_amd = d->f->target->family == TARGET_AMDGCN;
     const int32_t sum = d->f->compute_bpe < 4 ? 4 : d->f->compute_bpe; /* 16-bit types are summed in f32 */
-    if (on_amd && s->StreamK) return d->f->compute_bpe;                /* as Tensile has it */
-    if (d->f->target->family == TARGET_HOST && s->StreamK) return 2 * sum; /* as kernels by wgmma */
-    /* threads of a ring's local split keep their own sums */
+    if (on_amd && s->StreamK) return d->f->compute_bpe;                /* as in Tensile */
+    /* as wgmma kernels: a slot for the tile that a work-group begins with and one for that it ends with */
+    if (d->f->target->family == TARGET_HOST && s->StreamK) return 2 * sum;
+    /* with LocalSplitU each part of a ring kernel's work-group stores its own sums */
     return s->NvRing && d->f->target->family == TARGET_NVPTX && !wgmma_is(s) ? sum * s->LocalSplitU : sum;
 }
 
@@ -71,7 +73,7 @@ static void accumulation(Derive *d)
     if (s->StreamK > 0 && s->StreamKAtomic == 0) {
         s->GlobalAccumulation = GACC_PARTIALS;
         s->WorkspaceSizePerElemC = slot_bytes(d);
-        /* a group has a slot each for the tile that it begins with and the one that it ends with */
+        /* a work-group has a slot for the tile that it begins with and one for the tile that it ends with */
         if (by_wgmma) s->WorkspaceSizePerElemC *= 2;
     }
     if (s->GlobalSplitU > 1) {
@@ -101,7 +103,7 @@ bool derive_accumulation(Derive *d)
     return derive_stream_k(d);
 }
 
-/* Why kernel arguments cannot be preloaded; RULE_NONE: they can. */
+/* The rule that forbids PreloadKernelArguments; RULE_NONE: no rule does. */
 static RuleId preload_obstacle(const Derive *d)
 {
     const Solution *s = d->s;

@@ -34,7 +34,7 @@ static Err grow(Fork *f)
 {
     size_t n = f->n_slots * 2;
     Hash128 *slot = calloc(n, sizeof *slot);
-    if (!slot) FAIL(ERR_FAILED, "out of memory for %llu solutions", (unsigned long long)f->n_kept_away);
+    if (!slot) FAIL(ERR_FAILED, "out of memory for %llu solutions", (unsigned long long)f->n_hashed);
     for (size_t i = 0; i < f->n_slots; i++)
         if (f->slot[i].lo || f->slot[i].hi) *find_slot(slot, n, f->slot[i]) = f->slot[i];
     free(f->slot);
@@ -56,25 +56,26 @@ static bool state_of(Fork *f, int64_t p, Hash128 *h)
 static bool same(Hash128 a, Hash128 b) { return a.lo == b.lo && a.hi == b.hi; }
 
 /* *out: no earlier permutation has the current derived state. The canonical permutation of a state is the one
- * whose own values equal the state's, if there is one.
+ * whose own values equal the state's (space_find), if there is one.
  *   canonical permutation is earlier and derives to the state   duplicate
  *   this is the canonical permutation                           new, unless an earlier one is in the table
  *   otherwise                                                   new, and added to the table, unless in it
  * The table therefore holds only states in which derivation changed a value that varies. */
 static Err is_new(Fork *f, bool *out)
 {
-    Hash128 h = solution_hash(&f->solution), at_home;
-    int64_t home = space_home(f->walk.space, &f->solution);
+    Hash128 h = solution_hash(&f->solution), canonical_hash;
+    int64_t canonical = space_find(f->walk.space, &f->solution);
     if (!h.lo && !h.hi) h.lo = 1; /* zero marks an empty slot */
-    if (home >= 0 && home < f->p && state_of(f, home, &at_home) && same(h, at_home)) {
+    if (canonical >= 0 && canonical < f->p && state_of(f, canonical, &canonical_hash) &&
+        same(h, canonical_hash)) {
         *out = false;
     } else {
-        if (f->n_kept_away * 4 >= f->n_slots * 3) TRY(grow(f));
+        if (f->n_hashed * 4 >= f->n_slots * 3) TRY(grow(f));
         Hash128 *slot = find_slot(f->slot, f->n_slots, h);
         *out = !slot->lo && !slot->hi;
-        if (*out && home != f->p) {
+        if (*out && canonical != f->p) {
             *slot = h;
-            f->n_kept_away++;
+            f->n_hashed++;
         }
     }
     if (*out)

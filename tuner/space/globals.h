@@ -1,6 +1,5 @@
-/* Globals: a config's GlobalParameters; globals.def is the table. For unknown keys there is a notice
- * with the most similar name, as in Tensile; illegal values are errors. Overrides of the command line use
- * globals_set.
+/* Globals: a config's GlobalParameters; globals.def is the table. An unknown key gives a notice with the most
+ * similar name, as in Tensile; an illegal value is an error. Overrides of the command line use globals_set.
  */
 #ifndef MODEL_GLOBALS_H
 #define MODEL_GLOBALS_H

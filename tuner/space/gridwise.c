@@ -20,7 +20,7 @@ enum {
 
 /* ---- tables ---- */
 
-/* Of rocMLIR's GridwiseGemmParams.cpp and MIOpen's HeuristicInit of the vector kernels. */
+/* Source: rocMLIR's GridwiseGemmParams.cpp and MIOpen's HeuristicInit of the vector kernels. */
 static const GridwiseTuning quick[] = {
 #define V(block, m, n, k, mt, nt)                                                                            \
     {                                                                                                        \
@@ -37,7 +37,7 @@ static const GridwiseTuning quick[] = {
 };
 enum { N_QUICK = sizeof quick / sizeof *quick };
 
-/* Of GridwiseGemmParams.cpp, f32. */
+/* Source: GridwiseGemmParams.cpp, the list for f32. */
 static const GridwiseTuning quick_matrix[] = {
 #define X(m, n, k, mw, nw, pack)                                                                             \
     {                                                                                                        \
@@ -71,13 +71,13 @@ static bool is_power(int64_t v, int64_t least, int64_t most)
     return v >= least && v <= most && (v & (v - 1)) == 0;
 }
 
-/* ---- neighbours in memory ---- */
+/* ---- runs of contiguous elements ---- */
 
-/* One of the letters that a side of the product is merged of. */
+/* One of the tensor's dimensions that are merged to a side of the product. */
 typedef struct {
     int64_t count; /* in the product */
     int64_t step;  /* elements in memory from one to the next */
-    bool whole;    /* no pads and no gaps lie between */
+    bool whole;    /* no pads and no gaps between its elements */
 } Letter;
 
 static int spatial_of(const char *names, char letter)
@@ -117,7 +117,7 @@ static int64_t positions_together(const ConvSize *s, int64_t count)
     return int_gcd(count, int_gcd(int_gcd(s->pad[0], s->pad_end[0]), int_gcd(s->in[0], s->dilation[0])));
 }
 
-/* How many elements that are neighbours along a side of the product are neighbours in memory. */
+/* How many consecutive elements along a side of the product are contiguous in memory. */
 static int64_t run_along(const ConvDesc *c, ConvTensor t, char side)
 {
     int64_t size[CONV_DIMS], stride[CONV_DIMS], run = 1;

@@ -27,8 +27,8 @@ typedef struct {
     int64_t a_more_k, b_more_k_pack, b_read; /* matrix: kept for perf_config; b_read 0: not given */
 } GridwiseTuning;
 
-/* The matrix product, and how many neighbours each operand has in memory along each of its two sides; 1:
- * none. */
+/* The matrix product, and how many elements of each operand are contiguous in memory along each of its two
+ * sides (1: no two are). */
 typedef struct {
     int64_t m, n, k, groups;
     int32_t bytes;                     /* of an element of A and B */
@@ -56,7 +56,7 @@ typedef struct {
 
 /* Product i of a convolution, which is not empty. */
 void gridwise_of_conv(const ConvDesc *c, int64_t i, GridwiseProblem *out);
-/* A product without a convolution: nothing is known of its neighbours. */
+/* A product without a convolution: every run of contiguous elements is 1, because nothing is known of it. */
 void gridwise_of_gemm(int64_t m, int64_t n, int64_t k, int32_t bytes, GridwiseProblem *out);
 
 /* False: the tuning is not possible for the problem; *why then has the reason with the numbers. */
@@ -68,7 +68,7 @@ Err gridwise_perf_read(Str text, GridwiseTuning *out);
 void gridwise_perf_print(const GridwiseTuning *t, Buf *out);
 
 /* The quick list: 21 tunings of vector kernels, and matrix kernels', in the order in which they are tried.
- * NULL behind the last. */
+ * NULL after the last. */
 const GridwiseTuning *gridwise_quick(bool matrix, size_t i);
 /* Work of whole blocks beyond that of the product, as a share of it. */
 double gridwise_padding(const GridwiseProblem *p, const GridwiseDerived *d);

@@ -31,12 +31,12 @@ typedef struct {
 
 const char *rule_name(RuleId id); /* "lds-too-large"; "valid" */
 unsigned rule_families(RuleId id);
-/* "LDS of 70000 bytes is more than the 65536 there are"; "valid". */
+/* "LDS of 70000 bytes exceeds the limit of 65536"; "valid". */
 void verdict_text(const Verdict *v, Buf *out);
 /* Rules that rejected something, most frequent first, equal counts in table order. Returns their number. */
 int rule_counts_sorted(const RuleCounts *c, int order[RULE_COUNT]);
-/* Rejected cases by rule and, where its text names a parameter, by that. Cases that find no room in the list
- * are counted with the rule's first one. */
+/* Rejections counted by rule and, where the rule's text names a parameter ({P}), by parameter. When the list
+ * is full, further parameters are counted with the rule's first one. */
 enum { RULE_CASES_MAX = RULE_COUNT + 64 };
 typedef struct {
     Verdict first;

@@ -20,7 +20,7 @@ static bool check_separate(Derive *d, int t)
     return true;
 }
 
-/* DirectToLds: the rest of its rules is Tensile's (derive_direct.c). */
+/* DirectToLds: rules beside those of Tensile, which are in derive_direct.c. */
 static bool check_to_local(Derive *d, int t)
 {
     const Solution *s = d->s;
@@ -31,7 +31,8 @@ static bool check_to_local(Derive *d, int t)
     return true;
 }
 
-/* FractionalLoad: do some loads of the operand lie outside of its tile? (gpu_check_loads) */
+/* FractionalLoad: whether some lanes' loads of the operand lie outside of its tile, as gpu_check_loads
+ * decides. */
 static bool is_fractional(const Derive *d, int t)
 {
     const Solution *s = d->s;
@@ -43,8 +44,8 @@ static bool is_fractional(const Derive *d, int t)
                                  AB(s, LVC, t) * AB(s, LSP, t) != s->NumThreads / waves);
 }
 
-/* DirectToVgpr: the rest of its rules is Tensile's (derive_direct.c). The fragments of a chunk of K, and of
- * each that is loaded ahead, are in registers as a whole. */
+/* DirectToVgpr: rules beside those of Tensile, which are in derive_direct.c. Registers hold all fragments of
+ * a chunk of K, and of each chunk that is prefetched. */
 static bool check_to_registers(Derive *d, int t)
 {
     const Solution *s = d->s;
@@ -58,8 +59,9 @@ static bool check_to_registers(Derive *d, int t)
     const int64_t n = lane * d->f->bpe / 4 * sets; /* elements of a chunk */
     const int64_t sum = d->f->compute_bpe < 4 ? 1 : d->f->compute_bpe / 4;
     const int64_t sums = s->NumElementsPerThread * sum;
-    /* Sums that fill the accumulation registers leave the other half to fragments, loads and addresses: of
-     * rocBLAS's logic for gfx942 kernels of 256x256x64 with 64 registers of fragments spill 20 to 40. */
+    /* When accumulators fill the AGPRs, fragments, loads and addresses share the other half of the register
+     * file. Kernels of 256x256x64 in rocBLAS's logic for gfx942, with 64 registers of fragments, spill 20 to
+     * 40 registers. */
     enum { SUMS_FILL = 240, BESIDE_SUMS = 48 };
     const bool crowded = sums >= SUMS_FILL && n > BESIDE_SUMS;
     if (crowded || n + sums > d->f->target->n_vector_regs)
@@ -67,8 +69,8 @@ static bool check_to_registers(Derive *d, int t)
     return true;
 }
 
-/* DepthULdsDivisor: the rest of its rules is Tensile's (derive_loop.c). All threads share the loads of each
- * part of a chunk (plan_part_loads, kernel/plan_gpu.c). */
+/* DepthULdsDivisor: rules beside those of Tensile, which are in derive_loop.c. All threads share the loads of
+ * each part of a chunk (plan_part_loads, kernel/plan_gpu.c). */
 static bool check_divisor(Derive *d, int t)
 {
     const Solution *s = d->s;

@@ -2,7 +2,8 @@
  * into a free dimension. */
 #include "space/derive_internal.h"
 
-/* Are the groups of a convolution among the batch indices? All others have the constant stride 0 in B. */
+/* Whether the groups of a convolution are among the batch indices: all other batch indices of a convolution
+ * have the constant stride 0 in B. */
 static bool has_groups(const ProblemType *pt)
 {
     int32_t n_fixed = 0;
@@ -12,7 +13,8 @@ static bool has_groups(const ProblemType *pt)
     return pt->OperationType >= OP_CONV_FORWARD && n_fixed < pt->IndicesBatch.n;
 }
 
-/* A batch that is packed into M or N: no vector lies along that one, and one bias serves all matrices. */
+/* Whether the vectors of fused operations allow a batch that is packed into M or N: no vector lies along that
+ * dimension, and one bias serves all matrices of the batch. */
 static bool vectors_fit(const Deriver *f, int32_t pack)
 {
     const Along packed = (pack == 1) != (f->tensor0 != 0) ? ALONG_M : ALONG_N;
@@ -30,7 +32,7 @@ bool check_contraction(Derive *d)
     const bool on_host = f->target->family == TARGET_HOST;
     if (!f->strided_batched || (on_host && fused_any(&f->fused))) REJECT(d, CONTRACTION_FORM);
     if (!vectors_fit(f, s->PackBatchDims)) REJECT(d, CONTRACTION_VECTORS, s->PackBatchDims);
-    /* scaleA and scaleB are the operands', which the kernels of such types exchange */
+    /* scaleA and scaleB belong to the operands, which kernels of these problem types exchange */
     if (f->tensor0 && f->fused.scale_ab == SCALE_AB_VECTOR) REJECT(d, CONTRACTION_SCALES);
     if (s->PackBatchDims && has_groups(f->pt)) REJECT(d, CONTRACTION_GROUP, s->PackBatchDims);
     if (f->target->family == TARGET_HOST && (s->GlobalSplitU > 1 || s->StreamK))

@@ -22,7 +22,7 @@ static bool check_problem(Derive *d)
     return true;
 }
 
-/* The widest load that the tile has room for, unless the user gives one. */
+/* The given load width, or the widest one that fits the thread's part of the tile. */
 static bool check_width(Derive *d, int t)
 {
     Solution *s = d->s;
@@ -35,7 +35,7 @@ static bool check_width(Derive *d, int t)
     return true;
 }
 
-/* As many runs as leave the compiler registers for addresses. */
+/* Chooses DepthU: as many runs as leave the compiler registers for addresses. */
 static void find_depth(Solution *s, int32_t step)
 {
     DirectPlan p;

@@ -10,7 +10,8 @@ static int32_t sum_bytes(const Deriver *f)
     return is_complex(f->compute) ? bytes / 2 : bytes;
 }
 
-/* Sums stay in local memory until the last chunk of K, and operands are packed. */
+/* Whether the kernel is the general one: accumulators stay in local memory until the last chunk of K, and
+ * both operands are packed. */
 static bool general(const Derive *d) { return d->f->contraction || d->s->PackBatchDims; }
 
 bool host_vectors_along_1(const Solution *s) { return s->HostDirectConv && !s->pt->Tensor0; }
@@ -49,7 +50,7 @@ static bool check_registers(Derive *d)
     return true;
 }
 
-/* Parameters of which the host honours some values. */
+/* Checks parameters of which the host honours only some values. */
 static bool check_parameters(Derive *d)
 {
     Solution *s = d->s;

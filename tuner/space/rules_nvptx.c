@@ -15,7 +15,7 @@
 
 enum { CHUNK = 16, WARP = 32, MOST_SPLITS = 8 };
 
-/* Of matrix instructions. */
+/* The data type that matrix instructions multiply. */
 static DataType input_type(const Deriver *f)
 {
     return f->type == TYPE_S && f->xdl == TYPE_X ? TYPE_X : matrix_type((DataType)f->type);
@@ -30,8 +30,8 @@ static bool plain_type(const Deriver *f)
 /* Elements of a 16-byte vector in shared memory. */
 static int32_t run_of(const Deriver *f) { return CHUNK / f->bpe; }
 
-/* True for FFMA kernels that read vectors along K: the operand is contiguous along K and is copied unchanged.
- */
+/* True for FFMA kernels that read vectors along K: the operand has K contiguous in memory, and its copy in
+ * shared memory too. */
 static bool k_vectors(const Derive *d, int t)
 {
     return !d->s->EnableMatrixInstruction && AB(d->s, UnrollMajorLDS, t) && !d->tlu[t];
@@ -44,7 +44,8 @@ static bool transposed(const Derive *d, int t)
     return !d->s->EnableMatrixInstruction && !d->tlu[t] && !k_vectors(d, t);
 }
 
-/* Copies take the indices of rows, columns and K apart (kernel/contract.h). */
+/* Whether copies compute the tensor's indices from the number of a row, a column or an element of K by
+ * division (kernel/contract.h). */
 static bool gathers(const Derive *d) { return d->f->contraction || d->s->PackBatchDims; }
 
 bool ring_copies_outputs(const Solution *s)
@@ -195,7 +196,8 @@ static bool check_depth(Derive *d)
     return true;
 }
 
-/* True when an operand can be copied in vectors of `width` elements, with one thread per vector of a row. */
+/* True when the threads can share the copies of `rows` rows of `row` elements evenly in vectors of `width`
+ * elements. */
 static bool copies_fit(const Solution *s, int32_t rows, int32_t row, int32_t width)
 {
     if (row % width) return false;
@@ -224,7 +226,7 @@ static bool find_copies(Derive *d, int t)
     if (!is_pow2(width) || width * f->bpe > CHUNK) STOP(d, GLVW_BIG, width, f->bpe);
     if (row * f->bpe % CHUNK || !copies_fit(s, rows, row, width)) STOP(d, NV_COPY, t, rows, row, width);
     int32_t pieces = row / width, along = min32(pieces, s->NumThreads), across = s->NumThreads / along;
-    /* it follows from the tile, and logic files have what followed */
+    /* NumLoadsCoalesced follows from the tile; logic files contain that value */
     const int32_t coalesced = AB(s, NumLoadsCoalesced, t);
     if (coalesced != -1 && coalesced != 1 && coalesced != pieces / along)
         REJECT(d, NV_VALUE, t ? PARAM_NumLoadsCoalescedB : PARAM_NumLoadsCoalescedA, coalesced);
@@ -324,7 +326,8 @@ static bool check_split(Derive *d)
     return true;
 }
 
-/* Contractions: the addresses and positions of the rows or columns that a thread copies. */
+/* Contractions: registers for the addresses and padding positions of the rows or columns that a thread
+ * copies. */
 static int32_t place_registers(const Derive *d, int t)
 {
     enum { ADDRESS = 2, ENTRY = 4 };
@@ -360,7 +363,7 @@ static bool check_registers(Derive *d)
     return true;
 }
 
-/* How the tensors lie in memory. */
+/* Sets tlu and has_runs: which indices of A and B are contiguous in memory. */
 static bool take_indices(Derive *d)
 {
     Indices x;

@@ -12,7 +12,8 @@
 
 enum { CHUNK = 16, WARP = 32, MOST_STAGES = 12, MOST_REGISTERS = 512, OVERHEAD = 36, MOST_COUNTED = 16 };
 
-/* Warp groups and their instructions along the rows; both forms of MatrixInstruction. */
+/* Reads the number of warp groups, and of their instructions, along the 64 rows from either form of
+ * MatrixInstruction. */
 static bool take_groups(Derive *d, int rows, int32_t *groups, int32_t *repeats)
 {
     Solution *s = d->s;
@@ -30,7 +31,7 @@ static bool take_groups(Derive *d, int rows, int32_t *groups, int32_t *repeats)
             STOP(d, WG_LANES, *groups, s->ThreadTile.v[1 - rows]);
         if (turns) *groups = *groups == 2 ? 1 : 0;
     }
-    if (turns && *groups != 1) STOP(d, WG_TURNS, *groups);
+    if (turns && *groups != 1) STOP(d, WG_PINGPONG, *groups);
     return true;
 }
 
@@ -104,8 +105,8 @@ static bool check_values(Derive *d)
     return true;
 }
 
-/* Lines of both operands, forward without groups; the filter alone, of groups as blocks; per tap lines of the
- * pixels, or blocks of groups (problem/pack.h). */
+/* Whether PackOperands is one of the copies of problem/pack.h: lines of both operands (forward, without
+ * groups); the filter alone, with groups as blocks; per tap lines of the pixels, or blocks of groups. */
 static bool window_copies_fit(const Window *w, int32_t pack)
 {
     const bool mirrored = w->mirrored[0] || w->mirrored[1];
@@ -138,8 +139,8 @@ static bool check_window(Derive *d)
         STOP(d, NV_VALUE, PARAM_PackBatchDims, s->PackBatchDims);
     if (s->RowsFromRegisters || s->PackSummationDims)
         STOP(d, WG_WINDOW_FORM, s->RowsFromRegisters, s->PackSummationDims);
-    /* a vector that is the same for all groups, a bias along N of each: groups that become one cannot have
-       them */
+    /* scaleAlphaVec along M is the same for all groups, and a bias along N differs between groups: groups
+     * that the copy merges into one cannot have them */
     if (s->PackOperands && w.group >= 0 && (f->fused.scale_alpha == ALONG_M || f->fused.bias == ALONG_N))
         STOP(d, WG_WINDOW_VECTORS, s->PackOperands);
     if (!window_copies_fit(&w, s->PackOperands))

@@ -231,7 +231,7 @@ static int64_t choice_held(const Dimension *d, const Solution *s)
     return -1;
 }
 
-int64_t space_home(const Space *sp, const Solution *s)
+int64_t space_find(const Space *sp, const Solution *s)
 {
     int64_t p = 0, step = 1;
     for (size_t i = 0; i < sp->dim.n; i++) {

@@ -2,8 +2,8 @@
  *
  * Single values are constants. Lists of several values are dimensions: FORK rows in table order, then EXTRA
  * rows in the order they were added, then groups (maps that set several parameters at once) in the order
- * given. The first dimension varies fastest. A space may have 10^12 points. Fork, below,
- * derives the points and drops invalid ones and duplicates.
+ * given. The first dimension varies fastest. A space may have 10^12 permutations. Fork, below, derives them
+ * one by one and drops invalid ones and duplicates.
  */
 #ifndef MODEL_SPACE_H
 #define MODEL_SPACE_H
@@ -17,7 +17,8 @@
 
 enum { SPACE_VALUES_MAX = 1 << 20 }; /* values of all parameters of a space */
 
-/* One value of a parameter, or one entry of a group: the values of the rows in set, one after the other. */
+/* One value of a parameter, or one entry of a group. bytes has the values of the parameters in set, packed
+ * one after the other in that order. */
 typedef struct {
     const ParamId *set;
     size_t n_set;
@@ -27,7 +28,7 @@ typedef struct {
 typedef struct {
     ParamId param; /* PARAM_COUNT: a group */
     VEC(Choice) choice;
-    Map by_value; /* for a long list of values: bytes -> first choice with them */
+    Map by_value; /* index of a long list of values: bytes -> the first choice that has them */
 } Dimension;
 
 typedef struct {
@@ -56,40 +57,42 @@ Err space_size(const Space *sp, int64_t *out);
 /* Permutation p of 0 .. size-1, without derivation. */
 void space_get(const Space *sp, int64_t p, Solution *out);
 
-/* The first permutation whose values equal those of s; -1 when there is none. */
-int64_t space_home(const Space *sp, const Solution *s);
+/* The first permutation whose values equal those of s in all dimensions; -1 when there is none. */
+int64_t space_find(const Space *sp, const Solution *s);
 
-/* Enumerates a space. current belongs to the walk and is not derived. */
+/* Enumerates a space. current belongs to the walk; its derived fields are not set. */
 typedef struct {
     const Space *space;
     size_t *at; /* choice of each dimension */
     Solution current;
-    int64_t p; /* of current; -1 before the first */
+    int64_t p; /* number of current's permutation; -1 before the first */
 } SpaceWalk;
 Err space_walk_init(SpaceWalk *w, const Space *sp, Arena *a);
 /* False after the last permutation. */
 bool space_walk_next(SpaceWalk *w);
 
-/* Fork: derives each permutation and drops invalid ones and duplicates. It needs no memory for states that
- * equal a permutation's own values, and 16 to 43 bytes for each other state. */
+/* Fork: derives each permutation and drops invalid ones and duplicates, which are permutations whose derived
+ * state equals an earlier one's. A state whose values equal those of some permutation needs no memory; the
+ * hash table has each other state, in 16 to 43 bytes. */
 typedef struct {
     SpaceWalk walk;
     const Deriver *deriver;
-    RuleCounts counts; /* [RULE_NONE]: valid ones, including duplicates */
-    uint64_t n_duplicates, n_unique, n_kept_away;
+    RuleCounts counts;                         /* [RULE_NONE]: valid ones, including duplicates */
+    uint64_t n_duplicates, n_unique, n_hashed; /* n_hashed: states in the table */
     Arena arena;
-    Hash128 *slot;
+    Hash128 *slot; /* hash table with open addressing; zero marks an empty slot */
     size_t n_slots;
-    int64_t p;       /* permutation of solution */
+    int64_t p;       /* number of the permutation from which solution is derived */
     Verdict verdict; /* why the last permutation was dropped */
     Solution solution, other;
 } Fork;
 Err fork_init(Fork *f, const Space *sp, const Deriver *deriver);
 void fork_fini(Fork *f);
-/* f->solution becomes the next valid solution that is no duplicate; *more is false when there is none. */
+/* f->solution becomes the next valid solution that is no duplicate; *more is false when there is none.
+ * ERR_FAILED: out of memory. */
 Err fork_next(Fork *f, bool *more);
-/* Takes one permutation. *kept: it is valid and no duplicate; otherwise f->verdict has the reason (RULE_NONE:
- * a duplicate). */
+/* Derives one permutation into f->solution. *kept: it is valid and no duplicate; otherwise f->verdict has the
+ * reason (RULE_NONE: a duplicate). *more is false, and nothing else is set, after the last permutation. */
 Err fork_step(Fork *f, bool *more, bool *kept);
 
 #endif

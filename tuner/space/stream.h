@@ -1,4 +1,5 @@
-/* What cutting tiles costs stream-K kernels of NVIDIA, by which they or their launches choose the parts. */
+/* The cost of cutting tiles in stream-K kernels of NVIDIA GPUs. A kernel, or the launcher for it, weighs it
+ * to choose into how many parts of K a tile is cut. */
 #ifndef SPACE_STREAM_H
 #define SPACE_STREAM_H
 

@@ -23,7 +23,8 @@ bool wgmma_is(const Solution *s)
     return m->n >= 4 && (m->v[0] == WGMMA_ROWS || m->v[1] == WGMMA_ROWS);
 }
 
-/* The roles of a contraction's indices; false: it is none that the copy engine loads. */
+/* Finds the roles of a contraction's indices; false: it is no window, so that the copy engine cannot load it.
+ * */
 static bool window(const Solution *s, Window *w)
 {
     Indices x;
@@ -64,13 +65,14 @@ static void plan_box(const Solution *s, WgmmaPlan *p, int t)
         p->box[t][1] = p->side[t] / p->parts[t];
         return;
     }
-    bool whole = p->held[t] / row % p->parts[t] == 0; /* whole blocks each; else some rows of every block */
+    bool whole =
+        p->shared_side[t] / row % p->parts[t] == 0; /* whole blocks each; else some rows of every block */
     p->box[t][1] = whole ? s->DepthU : s->DepthU / p->parts[t];
 }
 
-/* Results are stored in slices of 64 of the instruction's rows and 128 bytes along M; if the rows lie along
- * M, of up to 64 columns; if they lie along N, columns of the instruction that are fewer or no multiple make
- * shorter lines. */
+/* Results are stored in slices of 64 of the instruction's rows and lines of 128 bytes along M. If the rows
+ * lie along M, a slice has up to 64 columns. If they lie along N, an instruction whose columns are less than
+ * a line or no multiple of it has shorter lines. */
 static void plan_slices(const Solution *s, WgmmaPlan *p)
 {
     p->out_bytes = wgmma_engine_store(s) ? stored_bytes(s) : 4;
@@ -112,7 +114,7 @@ void wgmma_plan(const Solution *s, WgmmaPlan *p)
     p->parts[0] = s->ClusterN, p->parts[1] = s->ClusterM;
     int32_t row = WGMMA_ROW_BYTES / bytes;
     for (int t = 0; t < 2; t++) {
-        p->held[t] = p->k_major[t] ? p->side[t] : (p->side[t] + row - 1) / row * row;
+        p->shared_side[t] = p->k_major[t] ? p->side[t] : (p->side[t] + row - 1) / row * row;
         plan_box(s, p, t);
     }
     plan_slices(s, p);
@@ -121,7 +123,7 @@ void wgmma_plan(const Solution *s, WgmmaPlan *p)
     p->promotes = bytes == 1 && s->pt->DataType != TYPE_I8;
     p->registers = p->sums * (p->promotes ? 1 + s->PromotionSets : 1);
     if (p->from_registers) p->registers += FRAGMENT_SETS * FRAGMENT_STEPS * FRAGMENT_REGISTERS * p->repeats;
-    p->stage_bytes = (p->held[0] + p->held[1]) * s->DepthU * bytes;
+    p->stage_bytes = (p->shared_side[0] + p->shared_side[1]) * s->DepthU * bytes;
     /* columns of D; the pitch keeps writes of the fragments free of bank conflicts */
     if (s->ClusterK > 1) p->cluster_sum_bytes = p->side[1] * (p->side[0] + (p->swapped ? 8 : 4)) * 4;
     p->other_bytes = p->groups * WGMMA_BUFFERS * p->slice_bytes + BARRIER_BYTES + ALIGN_BYTES;

@@ -16,16 +16,19 @@
 enum { WGMMA_ROW_BYTES = 128, WGMMA_BUFFERS = 2 };
 
 typedef struct {
-    bool swapped, turns; /* turns: PingPong, each warp group has its own tile */
+    bool swapped;        /* X is B: the instruction's rows lie along N */
+    bool turns;          /* ConsumerSchedule PingPong: each warp group has a tile of its own */
     bool from_registers; /* X goes through registers */
     int32_t columns, k;  /* N and K of the instruction */
     int32_t groups;      /* warp groups that multiply */
     int32_t tile_groups; /* warp groups that share a tile of D */
     int32_t repeats;     /* instructions of a warp group along the rows */
     int32_t side[2];     /* macro tile along M, along N */
-    int32_t held[2];     /* the same in shared memory: with K strided whole rows of 128 bytes */
-    bool k_major[2];     /* K is contiguous in what is read of A, of B: the operand or its copy */
-    int32_t parts[2];    /* work-groups of a cluster that share A's tile, B's: each copies a part */
+    int32_t
+        shared_side[2]; /* rows of the tile in shared memory: side, with K strided rounded up to whole rows
+                             * of 128 bytes */
+    bool k_major[2];    /* K is contiguous in what is read of A, of B: the operand or its copy */
+    int32_t parts[2];   /* work-groups of a cluster that share A's tile, B's: each copies a part */
     int32_t box[4][2]; /* of tensor maps of A, B, C, D: elements along the contiguous dimension, and across */
     int32_t swizzle[4]; /* their swizzle in bytes; 0: lines that are shorter than the swizzle's rows */
     int32_t stage_bytes, slice_bytes, slice_n; /* slice_n: columns of D in a slice of results */
@@ -34,8 +37,8 @@ typedef struct {
     int32_t local_bytes;       /* shared memory with the solution's RingStages */
     int32_t other_bytes;       /* local_bytes without the ring */
     bool promotes;             /* each stage has sums of its own, which are then added to those in f32 */
-    int32_t sums;              /* of a thread */
-    int32_t registers;         /* that a thread's sums take, those of a stage with them */
+    int32_t sums;              /* accumulators of a thread */
+    int32_t registers;         /* of a thread for its accumulators, those of a stage's own sums included */
 } WgmmaPlan;
 
 /* True when MatrixInstruction is a wgmma shape; also for solutions that are not derived. */

@@ -274,7 +274,7 @@ static Err read_tunable(Workload *w, Str line, Buf *reason, LineKind *kind)
 
 static const struct {
     const char *mark; /* a part of the line */
-    bool behind;      /* the form begins behind the mark, else with the line */
+    bool after;       /* the form begins after the mark; else with the line */
     Err (*read)(Workload *w, Str line, Buf *reason, LineKind *kind);
 } forms[] = {
     {"rocblas-bench ", true, read_rocblas},     {"tuner-bench ", true, read_rocblas},
@@ -290,7 +290,7 @@ Err workload_line(Workload *w, Str line, Buf *reason, LineKind *kind)
         const char *at = line.n ? memmem(line.s, line.n, forms[i].mark, n) : NULL;
         if (!at) continue;
         *kind = LINE_CALL;
-        Str from = forms[i].behind ? str_sub(line, (size_t)(at - line.s) + n, line.n) : line;
+        Str from = forms[i].after ? str_sub(line, (size_t)(at - line.s) + n, line.n) : line;
         return forms[i].read(w, from, reason, kind);
     }
     *kind = LINE_OTHER;

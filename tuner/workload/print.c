@@ -16,7 +16,7 @@ static void csv_gemm(const GemmCall *c, Buf *out)
     buf_printf(out, ",%d", c->xf32);
 }
 
-/* The rows of GEMMs, or those of convolutions behind their header. */
+/* The rows of GEMMs, or those of convolutions after their header. */
 static void csv_rows(const WorkloadTypes *w, bool conv, Buf *out)
 {
     bool any = false;

@@ -1,6 +1,6 @@
 /* Workload: the GEMM calls of an application, read from its logs and merged.
  *
- * Forms of lines, told apart by line, so that a file may mix them and other text:
+ * Forms of lines; each line is recognized by itself, so that a file may mix them and other text:
  *   - rocBLAS's bench lines (ROCBLAS_LAYER=2), tuner-bench's and libtuner's (TUNER_LAYER=2);
  *   - the YAML profile of rocBLAS and libtuner (layer 4), with call_count as the number of calls;
  *   - hipblaslt-bench lines (HIPBLASLT_LOG_MASK=32) and hipBLASLt's profile, less bias and activation;

@@ -26,7 +26,7 @@ typedef struct {
 
 typedef struct {
     double share; /* keep the most expensive sizes until they have this share of the time, 0 to 1 */
-    int64_t top;  /* and at most so many; 0: all */
+    int64_t top;  /* keep at most this number of sizes; 0: all */
 } WorkloadLimits;
 
 /* Groups the calls by problem type. Calls that no problem type fits are counted as skipped. Times are those
