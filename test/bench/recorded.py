@@ -3,7 +3,7 @@
 
 GROUP is a problem type's name, for instance Cijk_Ailk_Bljk_HHS_BH. Without --rounds: all candidates of the group's plan, in their
 order, on all its sizes. With --rounds: every kernel that was measured in the rounds of a search, on the sizes on which it was
-measured there. Samples of a race's stage are compared with those of the kernels that went on to the last: early samples have few
+measured there, those between the config's too. Samples of a race's stage are compared with those of the kernels that went on to the last: early samples have few
 launches and cost more for each, and the clock falls later. Exit code 2: OUTDIR has no store of measurements, or no such group."""
 import os
 import sqlite3
@@ -66,6 +66,10 @@ def alignment(elements):
     return min(128, (elements * BYTES) & -(elements * BYTES))
 
 
+def type_of(problem):
+    return problem[1].split()[0]
+
+
 def fail(text):
     print(f"recorded.py: {text}", file=sys.stderr)
     sys.exit(2)
@@ -83,7 +87,11 @@ def main():
     plan = store.execute("SELECT max(id) FROM plan WHERE grp LIKE ?", (args[1] + "%",)).fetchone()[0]
     if plan is None:
         fail(f"'{path}': no group '{args[1]}'")
-    sizes = store.execute("SELECT p.id, p.key FROM size s JOIN problem p ON p.id = s.problem WHERE s.plan = ? ORDER BY s.i", (plan,)).fetchall()
+    of_plan = "SELECT p.id, p.key FROM size s JOIN problem p ON p.id = s.problem WHERE s.plan = ? ORDER BY s.i"
+    sizes = store.execute(of_plan, (plan,)).fetchall()
+    if rounds:  # and those between the config's, which no plan has
+        planned = {p for p, _ in sizes}
+        sizes += [x for x in store.execute("SELECT id, key FROM problem ORDER BY id") if x[0] not in planned and type_of(x) == type_of(sizes[0])]
     of_round = "key LIKE '%search=%'" if rounds else "key NOT LIKE '%search=%'"
     settings = [s for (s,) in store.execute(f"SELECT id FROM setting WHERE {of_round} ORDER BY id")]
     times = {p: size_times(store, p, settings) for p, _ in sizes}
