@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "measure/model.h"
 
@@ -157,6 +158,14 @@ Err model_range_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, cons
     return ERR_OK;
 }
 
+int64_t model_range_batch(const ModelMatrix *m, const bool *out)
+{
+    double logs = 0, n = 0;
+    for (size_t z = 0; z < m->n_sizes; z++)
+        if (!(out && out[z]) && m->size[z].batch > 1) logs += log(m->size[z].batch), n++;
+    return n > 0 ? llround(exp(logs / n)) : 1;
+}
+
 /* ---- kernels ---- */
 
 typedef struct {
@@ -233,15 +242,29 @@ static Err losses_fill(Arena *a, const ModelRuns *runs, const ModelSelector *s, 
     return ERR_OK;
 }
 
+/* The grids of one batch and of several behind each other. */
+static Err grids_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, const bool *out, Keeping *x)
+{
+    const int64_t batch = model_range_batch(m, out);
+    RangeSize *one, *several = NULL;
+    size_t n, n_several = 0;
+    TRY(model_range_make(a, pt, m, out, 1, 1, &one, &n));
+    if (batch > 1) TRY(model_range_make(a, pt, m, out, 1, batch, &several, &n_several));
+    RangeSize *all = ARENA_ARRAY(a, n + n_several + 1, RangeSize);
+    TRY_ALLOC(all);
+    memcpy(all, one, n * sizeof *all);
+    if (n_several) memcpy(&all[n], several, n_several * sizeof *all);
+    x->size = all, x->n_sizes = n + n_several;
+    return ERR_OK;
+}
+
 Err model_range_keep(Arena *a, const ProblemType *pt, const ModelMatrix *m, const bool *out,
                      const ModelSelector *s, size_t most, bool *keep)
 {
     Keeping x = {0};
     ModelRuns runs;
-    RangeSize *size;
     TRY(model_runs_make(a, m, out, &runs));
-    TRY(model_range_make(a, pt, m, out, 1, 1, &size, &x.n_sizes));
-    x.size = size;
+    TRY(grids_make(a, pt, m, out, &x));
     double *best = ARENA_ARRAY(a, x.n_sizes + 1, double);
     TRY_ALLOC(best);
     TRY_ALLOC(x.left = ARENA_ARRAY(a, x.n_sizes + 1, float));

@@ -171,19 +171,9 @@ static Err rows_predict(Arena *a, ModelTable *t, int steps, const ModelSelector 
     return ERR_OK;
 }
 
-/* The geometric mean of the batch counts of batched sizes, which stands for them in rows, as a table does
- * not have batch counts; 1: there are none. */
-static int64_t batch_of(const ModelTable *t)
-{
-    double logs = 0, n = 0;
-    for (size_t z = 0; z < t->m->n_sizes; z++)
-        if (has_size(t, z) && t->m->size[z].batch > 1) logs += log(t->m->size[z].batch), n++;
-    return n > 0 ? llround(exp(logs / n)) : 1;
-}
-
 Err model_table_predict(Arena *a, ModelTable *t, int steps, const ModelSelector *s)
 {
-    const int64_t batch = batch_of(t);
+    const int64_t batch = model_range_batch(t->m, t->out);
     t->n_more = 0;
     t->sections = true;
     if (!t->more) TRY_ALLOC(t->more = ARENA_ARRAY(a, MODEL_ROWS_MAX, ModelRow));
