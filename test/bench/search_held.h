@@ -60,14 +60,40 @@ static inline bool held_can_run(void *ctx, size_t k)
     return q->kept[k] && q->seconds[k] > 0;
 }
 
+/* The kernel with the least time among some (NULL: all). SIZE_MAX: none runs. */
+static inline size_t held_fastest(const Held *h, size_t z, const bool *kept)
+{
+    const double *t = &h->made[z * h->m.n_kernels];
+    size_t best = SIZE_MAX;
+    for (size_t k = 0; k < h->m.n_kernels; k++)
+        if (t[k] > 0 && (!kept || kept[k]) && (best == SIZE_MAX || t[k] < t[best])) best = k;
+    return best;
+}
+
 static inline double held_best(const Held *h, size_t z, const bool *kept)
 {
-    double best = (double)INFINITY;
-    for (size_t k = 0; k < h->m.n_kernels; k++) {
-        const double t = h->made[z * h->m.n_kernels + k];
-        if (t > 0 && (!kept || kept[k])) best = fmin(best, t);
-    }
-    return best;
+    const size_t k = held_fastest(h, z, kept);
+    return k == SIZE_MAX ? (double)INFINITY : h->made[z * h->m.n_kernels + k];
+}
+
+/* What a kernel takes on a size, what the model says of it, with its terms, and with residuals. */
+static inline void held_kernel(const Held *h, const ModelSelector *s, const ModelRates *rates, size_t z,
+                               const char *who, size_t k)
+{
+    const ModelKernel *x = &h->m.kernel[k];
+    ModelTime t;
+    ModelNear near;
+    if (k == SIZE_MAX) return;
+    model_near(s, &h->size[z], &near);
+    model_time(x, &h->setup->predictor.device, &rates[x->class], &h->size[z], &t);
+    printf("        %s: %s %dx%dx%d split %d/%d persistent %d store %d: %.2f us, model %.2f, with residuals "
+           "%.2f;",
+           who, model_class_name((ModelClass)x->class), x->tile_m, x->tile_n, x->depth, x->split,
+           x->split_kind, x->persistent, x->store, h->made[z * h->m.n_kernels + k] * 1e6, t.seconds * 1e6,
+           model_predict(s, &near, k, &h->size[z]) * 1e6);
+    for (int i = 0; i < MODEL_N_TERMS; i++)
+        if (t.term[i] > 0.1 * t.seconds) printf(" %s %.2f", model_term_name((ModelTerm)i), t.term[i] * 1e6);
+    printf("\n");
 }
 
 static inline Err held_line(Arena *a, const Held *h, const char *what, double *loss)
@@ -111,9 +137,13 @@ static inline Err held_library(Held *h, Arena *a, const char *what, const bool *
         loss[0][z] = k == SIZE_MAX ? (double)NAN : t[k] / best - 1;
         loss[1][z] = row == SIZE_MAX ? (double)NAN : t[row] / best - 1;
         loss[2][z] = k == SIZE_MAX ? (double)NAN : held_best(h, z, kept) / best - 1;
-        if (getenv("HELD_VERBOSE") && (loss[0][z] > 0.05 || loss[1][z] > 0.1))
+        if (getenv("HELD_VERBOSE") && (loss[0][z] > 0.05 || loss[1][z] > 0.1)) {
             printf("      %gx%gx%gx%g: %.2f table %.2f kept %.2f\n", h->size[z].m, h->size[z].n,
                    h->size[z].batch, h->size[z].k, loss[0][z], loss[1][z], loss[2][z]);
+            held_kernel(h, &s, rates, z, "libtuner", k);
+            if (row != k) held_kernel(h, &s, rates, z, "table", row);
+            held_kernel(h, &s, rates, z, "best kept", held_fastest(h, z, kept));
+        }
     }
     for (int i = 0; i < 3; i++) {
         static const char *const by[] = {"libtuner", "table, Ratio", "best kernel"};
