@@ -96,11 +96,11 @@ def main():
     settings = [s for (s,) in store.execute(f"SELECT id FROM setting WHERE {of_round} ORDER BY id")]
     times = {p: size_times(store, p, settings) for p, _ in sizes}
     sizes = [(p, key) for p, key in sizes if times[p]]
+    numbers = dict(store.execute("SELECT kernel, numbers FROM model_kernel"))
     if rounds:
-        kernels = sorted({k for t in times.values() for k in t})
+        kernels = sorted({k for t in times.values() for k in t if k in numbers})  # a peer's are none of ours
     else:
         kernels = [k for (k,) in store.execute("SELECT kernel FROM candidate WHERE plan = ? ORDER BY i", (plan,))]
-    numbers = dict(store.execute("SELECT kernel, numbers FROM model_kernel"))
     print(f"recorded times 1, {args[2]}\nsizes {len(sizes)}")
     for _, key in sizes:
         m, n, batch, k, ldd, _, lda, ldb = (int(x) for x in key.split()[1].split(","))
