@@ -225,9 +225,9 @@ static void test_stores(void **state)
         int gsu, hint;
         bool multiple;
         const char *has, *has_not;
-    } rows[] = {{true, 1, 0, false, "int @STORE_POLICY_D = 0;", "@put"},
-                {true, 1, 3, false, "int @STORE_POLICY_D = 3;", "@put"},
-                {true, 3, 0, true, "bool @STORE_READS_C = 0;", "bool @STORE_READS_C = 1;"},
+    } rows[] = {{true, 1, 0, false, "s.ldd + down * 4), 0, 0);", "@put"},
+                {true, 1, 3, false, "s.ldd + down * 4), 0, 3);", "@put"},
+                {true, 3, 0, true, "@raw_store", "@raw_load"},
                 {true, 3, 0, false, "@atomic_add", "@raw_store"},
                 {false, 1, 0, false, "@put_vector", "@raw_store"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
