@@ -220,8 +220,7 @@ fuzz:
 fuzz-run: $(FUZZ)
 	$(Q)sh test/fuzz/run.sh $(B) $(FUZZ_SECONDS) $(FUZZ)
 
-# Everything through clang for its warnings; the fuzz targets, sanitizers in them, on the same inputs in every run. Not optimized:
-# compiling takes longer than running so few inputs.
+# Everything through clang for its warnings; the fuzz targets, sanitizers in them, on the same inputs in every run, not optimized.
 clang:
 	$(Q)$(MAKE) --no-print-directory B=$(B)/san0 CC=clang SAN=fuzzer-no-link,address,undefined FUZZ_SECONDS=fixed \
 	  OPT='-O0 -g1 -fno-omit-frame-pointer' \
