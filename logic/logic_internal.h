@@ -45,8 +45,8 @@ typedef struct {
 Err logic_take_element(LogicReader *r, size_t i, const Node *n);
 Err logic_take_solution(LogicReader *r, const Node *n);
 Err logic_add_solution(LogicReader *r, LogicSolution s);
-/* Reads one key of a solution map, other than ProblemType; id PARAM_COUNT: the key has no row in the table.
- * */
+/* Reads one key of a solution map, other than ProblemType; id PARAM_COUNT: the key has no row in the
+ * table. */
 Err logic_solution_key(Arena *a, ParamId id, const char *name, Str key, const Node *value,
                        LogicSolution *out);
 void logic_solution_init(LogicSolution *s, const ProblemType *pt, int line);

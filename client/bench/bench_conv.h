@@ -57,8 +57,8 @@ typedef struct {
 /* The caller must call close, even after an error. */
 Err conv_bench_open(ConvBench *b, const ConvParties *parties);
 void conv_bench_close(ConvBench *b);
-/* Runs a convolution by each party, in alternating blocks. For a party that cannot do it, out has the reason.
- * */
+/* Runs a convolution by each party, in alternating blocks. For a party that cannot do it, out has the
+ * reason. */
 Err conv_bench_run(ConvBench *b, const ConvDesc *c, ConvTimes out[CONV_SIDES]);
 bool conv_bench_has(const ConvBench *b, ConvSide side);
 

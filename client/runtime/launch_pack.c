@@ -24,8 +24,8 @@ PackedOperand packed_operand(const Contraction *p, const LibSolution *s, unsigne
     return x;
 }
 
-/* Bytes of one operand's packed copy, of all matrices of the batch; the next copy may begin right after it.
- * */
+/* Bytes of one operand's packed copy, of all matrices of the batch; the next copy may begin right after
+ * it. */
 static uint64_t copy_bytes(const Contraction *p, const LibSolution *s, unsigned operand)
 {
     const PackedOperand x = packed_operand(p, s, operand);

@@ -74,8 +74,8 @@ void conditions_free(Conditions *c)
     free(c);
 }
 
-/* Takes the conditions that libraries do not write as predicates: those of tensor maps and of the workspace.
- * */
+/* Takes the conditions that libraries do not write as predicates: those of tensor maps and of the
+ * workspace. */
 static void take_launch(Conditions *c, const Solution *s)
 {
     const bool engine = s->NvRing == 1 && wgmma_is(s);

@@ -102,8 +102,8 @@ static Err settings(Db *db, DbMode mode)
 {
     sqlite3_busy_timeout(db->handle, BUSY_MS);
     if (mode == DB_READ) {
-        /* reports read measurements in the order of kernels and sizes, which is not their order in the file
-         * */
+        /* reports read measurements in the order of kernels and sizes, which is not their order in the
+         * file */
         int rc = sqlite3_exec(db->handle, "PRAGMA cache_size=-65536", NULL, NULL, NULL);
         return rc == SQLITE_OK ? 0 : db_fail(db, "open");
     }

@@ -171,8 +171,8 @@ static void pace_find(Leveling *l, Round *round)
     round->spread = n > 1 ? SPREAD + far / (double)n : ALONE;
 }
 
-/* Computes the times of all runners that have a round whose pace is known. True: some were not known before.
- * */
+/* Computes the times of all runners that have a round whose pace is known. True: some were not known
+ * before. */
 static bool times_find(Leveling *l)
 {
     bool more = false;

@@ -353,8 +353,8 @@ static Err choose(Choosing *c, GainPairs *out)
 }
 
 /* Among the candidates that the batch does not have on a size, the one with the least expected time; class:
- * of that class, or of all (ANY); compiled: only those that are compiled or in the batch. UINT32_MAX: none.
- * */
+ * of that class, or of all (ANY); compiled: only those that are compiled or in the batch. UINT32_MAX:
+ * none. */
 enum { ANY = -1 };
 static uint32_t best_left(const Choosing *c, size_t z, int class, bool compiled)
 {

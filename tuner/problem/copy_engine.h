@@ -9,8 +9,8 @@
 /* Whether the engine can access tensor t (A, B, C, D: 0 to 3) in place, by its strides and its address. */
 bool engine_takes(const Contraction *p, unsigned t);
 /* Whether a kernel's map of tensor t can be made. is_copied: PackOperands copies A or B where the engine
- * cannot access them in place. sums: the kernel stores sums of parts of K in a packed workspace instead of D.
- * */
+ * cannot access them in place. sums: the kernel stores sums of parts of K in a packed workspace instead of
+ * D. */
 bool engine_map_fits(const Contraction *p, unsigned t, bool is_copied, bool sums);
 
 #endif

@@ -15,8 +15,8 @@
 
 enum { MAPPING_WGM_MAX = 1024, MAPPING_XCC_MAX = 32, MAPPING_GROUP_MAX = 1023, MAPPING_CHUNK_MAX = 255 };
 
-/* The numbers of an order. dies 1: ids are not regrouped. group and chunk 0: none; they exclude each other.
- * */
+/* The numbers of an order. dies 1: ids are not regrouped. group and chunk 0: none; they exclude each
+ * other. */
 typedef struct {
     int32_t wgm, dies, group, chunk;
 } Mapping;

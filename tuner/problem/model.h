@@ -167,8 +167,8 @@ static inline int32_t model_align(int64_t stride_bytes)
 
 /* The number of compute units that clusters of that many work-groups can use at once. A cluster lies in one
  * GPC, and GPCs have different numbers of multiprocessors: of an H200's 132, clusters of 2 use all, clusters
- * of 3 use 117, clusters of 4 and of 8 use 120. On an H100, 30 clusters of 4 take one round and 32 take two.
- * */
+ * of 3 use 117, clusters of 4 and of 8 use 120. On an H100, 30 clusters of 4 take one round and 32 take
+ * two. */
 static inline double model_cluster_cus(double n_cu, double cluster)
 {
     const double usable = cluster > 2 ? n_cu * 120 / 132 : n_cu;

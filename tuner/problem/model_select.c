@@ -210,8 +210,8 @@ static uint32_t number_of(float key)
     return bits & (BLOCK - 1);
 }
 
-/* Inserts points of a block into the list, which is sorted by key, while they are nearer than its last one.
- * */
+/* Inserts points of a block into the list, which is sorted by key, while they are nearer than its last
+ * one. */
 static void near_of_block(float *key, size_t n, size_t first, float nearest[MODEL_NEAR], ModelNear *out)
 {
     for (int taken = 0; taken < MODEL_NEAR && (size_t)taken < n; taken++) {

@@ -178,8 +178,8 @@ static Err read_operation(const Reader *r, const Node *n, int32_t *out)
     return 0;
 }
 
-/* Three files of rocBLAS have a comma after the value, which makes it a text; Python treats any text as true.
- * */
+/* Three files of rocBLAS have a comma after the value, which makes it a text; Python treats any text as
+ * true. */
 static bool is_comma_text(const Node *n)
 {
     static const char *const texts[] = {"True,", "true,", "False,", "false,"};

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The numbers of a kernel that the arithmetic needs. The first four are the members of Walk with these names.
- * */
+/* The numbers of a kernel that the arithmetic needs. The first four are the members of Walk with these
+ * names. */
 typedef struct {
     int32_t stream_k, depth_u, stream_part, stream_fix;
     /* Kernels whose tiles the launcher cuts: how many work-groups a compute unit runs at once without any of

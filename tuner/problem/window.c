@@ -118,8 +118,8 @@ static int64_t stride_of(const IndexSizes *x, int t, int32_t index)
     return x->stride[t][index_list_find(&x->indices.tensor[t], index)];
 }
 
-/* *start: elements of padding before the tensor; *edge: the first position after it; -1: there is no padding.
- * */
+/* *start: elements of padding before the tensor; *edge: the first position after it; -1: there is no
+ * padding. */
 static void padding(const IndexSizes *x, const Window *w, int d, int64_t *start, int64_t *edge)
 {
     *start = 0, *edge = -1;

@@ -33,8 +33,8 @@ typedef struct {
 } Client;
 
 Err client_start(Client *c, const ClientSpec *spec);
-/* Reads the available bytes and calls fn for each event; *closed: the client has closed its end of the pipe.
- * */
+/* Reads the available bytes and calls fn for each event; *closed: the client has closed its end of the
+ * pipe. */
 Err client_read(Client *c, ClientEventFn *fn, void *ctx, bool *closed);
 /* Waits for the end of a client that has closed, or kills it, and frees what it used. c->end stays. */
 Err client_wait(Client *c);

@@ -224,8 +224,8 @@ static Err shards_take(Run *r)
     return 0;
 }
 
-/* The compiler of this machine must be that of the shards, because it is part of a kernel's key in the store.
- * */
+/* The compiler of this machine must be that of the shards, because it is part of a kernel's key in the
+ * store. */
 static Err toolchain_fits(const Run *r)
 {
     const ShardResult *s = &r->gather->shard[0].result;

@@ -59,8 +59,8 @@ static Err take_dump(void *target, const CliOption *row, const char *value)
     return ERR_OK;
 }
 
-/* Records each option besides storing its value, because a run records the command with which it was started.
- * */
+/* Records each option besides storing its value, because a run records the command with which it was
+ * started. */
 static Err take_option(void *target, const CliOption *row, const char *value)
 {
     Options *o = target;

@@ -17,8 +17,8 @@ Err run_shard_command(const Options *o);
 /* The options of a run of the plan: those with which it was made, and from `own` those of this machine (jobs,
  * device, client, verbosity). */
 Err shard_options(Arena *a, const char *dir, const ShardPlan *p, const Options *own, Options *out);
-/* ERR_INPUT when another version of this program made the plan, because it may make other kernels and sizes.
- * */
+/* ERR_INPUT when another version of this program made the plan, because it may make other kernels and
+ * sizes. */
 Err shard_version_check(const ShardPlan *p);
 /* Marks the sizes of a shard: only[group] for the plan's groups. */
 Err shard_sizes(Arena *a, const ShardPlan *p, size_t shard, SizesOnly *only);

@@ -36,8 +36,8 @@ static const double FINAL_SHARE = 0.2, FINAL_MOST = 0.4, SIZES_ROOM = 2.2;
  * take. */
 enum { FINALISTS_LEAST = 4 };
 static const double CHECK_SHARE = 0.5;
-/* Share of the budget for packing kernels for sizes between the tuned ones; RANGE_LEAST are kept in any case.
- * */
+/* Share of the budget for packing kernels for sizes between the tuned ones; RANGE_LEAST are kept in any
+ * case. */
 static const double RANGE_SHARE = 0.05;
 enum { RANGE_LEAST = 8 };
 /* Seconds of a race on one size: in rounds, which only need to separate good candidates from bad ones; of the
@@ -188,8 +188,8 @@ static double race_of_finalists(const Searching *x)
     return each < RACE_S_MIN ? RACE_S_MIN : each < FINAL_RACE_S ? each : FINAL_RACE_S;
 }
 
-/* Notes the estimated seconds of the final measurement of each size, by which step_final keeps to the budget.
- * */
+/* Notes the estimated seconds of the final measurement of each size, by which step_final keeps to the
+ * budget. */
 static Err final_costs_note(const Searching *x, const SearchGroup *s)
 {
     Group *g = s->g;
@@ -374,8 +374,8 @@ static Err round_run(Searching *x)
     return rounds_choose(x);
 }
 
-/* Whether the time is over and the next round still has pairs to measure. The first round is always measured.
- * */
+/* Whether the time is over and the next round still has pairs to measure. The first round is always
+ * measured. */
 static bool is_late(const Searching *x)
 {
     if (!x->r->deadline_ns || clock_ns() < x->r->deadline_ns || x->n_rounds < 2) return false;

@@ -23,8 +23,8 @@ bool wgmma_is(const Solution *s)
     return m->n >= 4 && (m->v[0] == WGMMA_ROWS || m->v[1] == WGMMA_ROWS);
 }
 
-/* Finds the roles of a contraction's indices; false: it is no window, so that the copy engine cannot load it.
- * */
+/* Finds the roles of a contraction's indices; false: it is no window, so that the copy engine cannot load
+ * it. */
 static bool window(const Solution *s, Window *w)
 {
     Indices x;
