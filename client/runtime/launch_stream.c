@@ -64,8 +64,10 @@ static uint64_t cluster_size(const SizeMapping *m)
 bool stream_has_parts(const Contraction *p, const LibSolution *s, const Geometry *g)
 {
     const SizeMapping *m = &s->map;
-    /* of kernels with clusters the driver launches as many groups as run at once, which may be fewer */
-    if (cluster_size(m) > 1) return true;
+    /* of kernels with clusters the driver launches as many groups as run at once, which may be fewer: only
+     * where no number of groups makes a cut pay it is known that there is none */
+    const Walk w = {.stream_part = m->stream_k_part, .stream_fix = m->stream_k_fix};
+    if (cluster_size(m) > 1) return p->k >= walk_stream_least_k(&w);
     if (m->stream_k_blocks) return g->sk_grid > g->tiles;
     if (!m->stream_k_part) return g->padded_tiles % g->sk_grid;
     return level_cut(p, m, g->tiles, g->sk_grid).tiles > 0;

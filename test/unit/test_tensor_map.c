@@ -382,6 +382,15 @@ static void sums_in_workspace(void **state)
             assert_int_equal(list.call[list.n - 1].num_work_groups[0], all_run ? 7 : cut ? 6 : 3);
             assert_int_equal(launch_workspace_bytes(&p, &s, &seven) > 0, cut);
         }
+    /* in clusters: flags where some number of clusters would cut tiles, K of 34 and more, though 7 tiles on 7 are not cut */
+    s.map.cluster[1] = 2;
+    const LaunchHardware fourteen = {.n_cu = 14};
+    for (p.k = 33; p.k <= 34; p.k++) {
+        p.m = 64, p.n = 64 * 14;
+        assert_ok(launch_build(&p, &s, &in, &fourteen, &list));
+        assert_int_equal(list.n, p.k == 33 ? 1 : 2);
+        assert_int_equal(launch_workspace_bytes(&p, &s, &fourteen) > 0, p.k == 34);
+    }
     library_free(lib);
 }
 
