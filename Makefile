@@ -156,7 +156,7 @@ quickstart: all
 	$(Q)sh scripts/quickstart.sh --no-setup
 
 check: all $(UNIT) $(FAKES) $(B)/conformance/emit
-	@bad=0; rm -f $(B)/counts.*; sh scripts/lint.sh >$(B)/lint.log 2>&1; lint=$$?; cat $(B)/lint.log; \
+	@bad=0; rm -f $(B)/counts.* $(B)/failed.log; sh scripts/lint.sh >$(B)/lint.log 2>&1; lint=$$?; cat $(B)/lint.log; \
 	sh test/unit/run.sh $(B) $(UNIT) || bad=1; sh test/golden/run.sh $(B) || bad=1; sh scripts/summary.sh $(B) || bad=1; \
 	[ $$lint = 0 ] || cat $(B)/lint.log; exit $$((bad | lint))
 

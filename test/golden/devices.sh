@@ -1,6 +1,5 @@
 # Several devices measure one run: the results are those of one device, all kernels of a size are measured on one device, a
 # killed run continues with other devices, searches use them too; what is no pool of like devices is refused.
-PATH=$FAST_CC:$PATH
 export TUNER_SIM="arch=x86-64-v3;noise=0;devices=3"
 tuner() { "$BIN/tuner" "$@"; }
 same() { # A B: equal results and logic

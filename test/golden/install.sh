@@ -1,5 +1,6 @@
 # make install, moved to another place; then the example of tuner.h compiled against both libraries with what pkg-config says;
 # manual pages, completions and scripts from there; make uninstall.
+PATH=$OPTIMIZING
 make -C "$ROOT" --no-print-directory B="${BIN%/bin}" PREFIX="$PWD/first" install >log 2>&1 || cat log
 mv first inst
 echo "--- files"

@@ -1,6 +1,5 @@
 # kill -9 at random moments of the run, of the client and of compilers, and the same command again: in the end all files are
 # those of a run that was not killed, and nothing was measured twice.
-PATH=$FAST_CC:$PATH
 export TUNER_SIM="arch=x86-64-v3"
 seed=4711
 random() { seed=$(( (seed * 1103515245 + 12345) % 2147483648 )); echo $(( seed / 65536 % $1 )); }

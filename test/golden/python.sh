@@ -1,4 +1,5 @@
 # The Python bindings: structures as in tuner.h, results of all types and layouts against numpy, errors.
+PATH=$OPTIMIZING
 python=$(command -v /usr/bin/python3 || command -v python3) && "$python" -c 'import numpy' 2>/dev/null ||
   { echo 'skipped: no python3 with numpy here'; exit 0; }
 # Six types without transposes, and f32 with all.

@@ -1,6 +1,5 @@
 # tuner report: runs (done, killed, with failures), CSV files and output of rocblas-bench as Markdown and JSON; JSON of the other
 # commands; traces; metrics; bad input.
-PATH=$FAST_CC:$PATH
 command -v python3 >/dev/null || { echo 'skipped: no python3 here'; exit 0; }
 tune() { # OUT SIM [OPTION...]
   out=$1 sim=$2; shift 2

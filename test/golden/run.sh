@@ -1,13 +1,13 @@
 #!/bin/sh
 # Golden tests: run.sh BUILD [--rewrite] [NAME...]
 # Each test/golden/NAME.sh runs in an empty directory with BIN (programs), DATA (test/data), CONFIGS in its environment, and
-# FAST_CC, a folder with a cc that does not optimize, for PATH where the kernels of a simulated device are compiled;
+# a cc first in PATH that does not optimize (../fast_cc.sh; a test that needs speed takes PATH=$OPTIMIZING);
 # what it prints (stdout and stderr together) and its exit code must equal NAME.out. A test that prints a first line
 # 'skipped: why' is skipped. One test more than there are processors runs at a time, as many wait now and then (LANES=n); those
 # that take long come first, so that no lane waits for them at the end.
 B=$1; shift
 root=$(pwd); case $B in /*) ;; *) B=$root/$B;; esac
-export FAST_CC="$B/fast_cc" BIN="$B/bin" LIB="$B/lib" DATA="$root/test/data" CONFIGS="$root/configs" ROOT="$root" LC_ALL=C
+export OPTIMIZING="${OPTIMIZING:-$PATH}" PATH="$B/fast_cc:${OPTIMIZING:-$PATH}" BIN="$B/bin" LIB="$B/lib" DATA="$root/test/data" CONFIGS="$root/configs" ROOT="$root" LC_ALL=C
 
 # one NAME REWRITE: runs a test, prints its result, counts it; false when it failed
 one() {
@@ -24,6 +24,7 @@ one() {
   else
     echo "0 1 0" >>"$B/counts.golden"; bad=1
     { echo "golden $name: FAILED"; head -60 "$dir.diff"; } >"$dir.said"; cat "$dir.said"
+    cat "$dir.said" >>"$B/failed.log"
   fi
   rm -rf "$dir" "$dir.got" "$dir.diff" "$dir.said"
   return $bad
@@ -35,9 +36,7 @@ case ${1-} in
   --rewrite) rewrite=1; shift ;;
 esac
 : >"$B/counts.golden"
-mkdir -p "$FAST_CC"
-# without its own folder in PATH, or a ccache in front of the compiler would find this again
-printf '#!/bin/sh\nPATH=${PATH#%s:}\nexec %s "$@" -O0\n' "$FAST_CC" "$(command -v cc)" >"$FAST_CC/cc"; chmod +x "$FAST_CC/cc"
+mkdir -p "$B/fast_cc"; cp "$root/test/fast_cc.sh" "$B/fast_cc/cc"; chmod +x "$B/fast_cc/cc"
 [ $# -eq 0 ] && set -- $(cd test/golden && ls ./*.sh | sed 's|^./||; s|\.sh$||' | grep -vx run)
 long="nvptx_emulator h200_configs nvptx_ring createlib_amd search spills deb library_speed h200_unseen_run shards devices run_trees nvptx_tile
 run_diff run_faults search_interrupt devices_gpu gpu_peer gpu_run report report_browser workflow_kill kill_resume slurm"

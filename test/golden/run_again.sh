@@ -1,5 +1,4 @@
 # Ctrl-C, and an edited config: what is known is kept.
-PATH=$FAST_CC:$PATH
 export TUNER_SIM="arch=x86-64-v3"
 ended() { grep -c ',PASSED,\|,DID_NOT_SATISFY_ASSERTS,' out/1_BenchmarkProblems/"$1"/00_Final/build/client.log; }
 cat >cc_slow <<SH

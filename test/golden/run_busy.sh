@@ -1,5 +1,4 @@
 # A machine that is busy while kernels of its CPU are timed is reported at the end and by tuner status; the client's times are simulated.
-PATH=$FAST_CC:$PATH
 cat >client <<SH
 #!/bin/sh
 case "\$*" in *--list-devices*) exec "$BIN/tuner-client" "\$@";; esac

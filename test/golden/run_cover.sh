@@ -1,6 +1,5 @@
 # MaxLoss: the fewest kernels with which no size loses more than that; the log says how many, their bytes, what is lost, and what
 # each of them is worth.
-PATH=$FAST_CC:$PATH
 export TUNER_SIM="arch=x86-64-v3;noise=0"
 tune() { "$BIN/tuner" "$DATA/run/sim.yaml" "$@" 2>&1; }
 tune out --global-parameters PrintLevel=1 MaxLoss=0 >/dev/null; echo "exit $?"

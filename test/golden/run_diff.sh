@@ -1,5 +1,4 @@
 # tuner diff: which sizes got faster or slower between two runs, by their samples; exit code 1 when some are slower.
-PATH=$FAST_CC:$PATH
 tune() { "$BIN/tuner" "$DATA/run/sim.yaml" "$@" --global-parameters SyncsPerBenchmark=12 >/dev/null 2>&1; }
 TUNER_SIM="arch=x86-64-v3;noise=0.01;gflops=100" tune a
 TUNER_SIM="arch=x86-64-v3;noise=0.01;gflops=100;seed=7" tune same

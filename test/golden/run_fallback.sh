@@ -1,5 +1,4 @@
 # Logic that names no device is not tuned on this CPU without a word; a FIFO as input is an error, not a hang.
-PATH=$FAST_CC:$PATH
 export TUNER_SIM="arch=x86-64-v3"
 sed 's/ArchitectureName: "x86-64-v3"/ArchitectureName: "fallback"/' "$DATA/run/sim.yaml" >fallback.yaml
 sed 's/ScheduleName: "sim"/ScheduleName: "hip"/; /ArchitectureName/d' "$DATA/run/sim.yaml" >hip.yaml

@@ -1,5 +1,4 @@
 # Kernels that crash, are wrong, or do not compile: recorded, shown, never winners; the run goes on and is not repeated for them.
-PATH=$FAST_CC:$PATH
 run() { "$BIN/tuner" "$@" >log 2>&1; echo "exit $?"; grep '^tuner:' log | sed 's/out\/[^ ]*/out\/.../'; }
 reports() {
   "$BIN/tuner" status out | sed '1,2d'

@@ -1,5 +1,4 @@
 # A run removes and moves only what is its own, and writes through no link out of its folders.
-PATH=$FAST_CC:$PATH
 export TUNER_SIM="arch=x86-64-v3"
 run() { "$BIN/tuner" "$@" >log 2>err; echo "exit $?"; cat err; }
 echo "--- files of others in the result folders, behind a linked folder and behind a folder of the config"

@@ -1,6 +1,5 @@
 # Runs whose solutions are timed in races: a whole one, again, killed in between and continued; the samples in the store; a
 # peer that is not for this device; the winners' spread over processes.
-PATH=$FAST_CC:$PATH
 export TUNER_SIM="arch=x86-64-v3;noise=0.002;throttle=0.1"
 run() { dir=$1; shift; "$BIN/tuner" --global-parameters TimingMethod=race "$@" "$DATA/run/sim.yaml" "$dir"; }
 run out >log 2>&1; echo "exit $?"; sed -n 's/^ *\([0-9,]* \).* \([0-9]*\/[0-9]*\) .*/\1\2/p' log

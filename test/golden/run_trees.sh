@@ -1,7 +1,6 @@
 # Decision trees for sizes that nobody tuned: a run writes them in Tensile's logic format when it is told to, or when
 # cross-validation says that they lose clearly less; exact rows come first, then the trees, then the table. libtuner's
 # choices are those of the trees in the logic file, which awk computes again.
-PATH=$FAST_CC:$PATH
 export TUNER_SIM="arch=x86-64-v3;cus=8;spread=0;fill=1;noise=0.001"
 masked() { sed -E 's/[0-9]+(\.[0-9]+)?/N/g; s/ +/ /g'; }
 run() { # name, config, value of DecisionTrees

@@ -1,7 +1,6 @@
 # Sizes that were not tuned: a run holds some out and says what the library's choices lose on them; the logic has the
 # distance, the model and predicted rows; libtuner chooses by row, by model, or by the nearest row. On a simulated device
 # whose kernels differ by the share of compute units that have work.
-PATH=$FAST_CC:$PATH
 export TUNER_SIM="arch=x86-64-v3;cus=8;spread=0;fill=1;noise=0.001"
 masked() { sed -E 's/[0-9]+(\.[0-9]+)?/N/g; s/ +/ /g'; }
 "$BIN/tuner" --device sim --suggest-sizes 3 "$DATA/run/unseen.yaml" out >said 2>&1; echo "exit $?"

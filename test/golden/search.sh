@@ -1,5 +1,4 @@
 # A search by model on the simulated device: what is chosen, how far, why it stopped; against measuring all; bad values.
-PATH=$FAST_CC:$PATH
 export TUNER_SIM="arch=x86-64-v3;noise=0;words=0.1;fill=1"
 tune() { "$BIN/tuner" "$DATA/search/sim.yaml" "$@" 2>&1; }
 built="--global-parameters ClientBuildPath=$PWD/build" # kernels of one run are not compiled for the next

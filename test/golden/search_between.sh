@@ -1,6 +1,5 @@
 # A search of eight sizes or more takes in sizes between them: they have rows in the logic and residuals in the model, no
 # row in result files, and a run that is killed and continued has the same.
-PATH=$FAST_CC:$PATH
 export TUNER_SIM="arch=x86-64-v3;cus=8;spread=0.3;fill=1;noise=0"
 sed 's/\[\[32, 32, 96\], /[[32, 32, 256], /; s/DepthU: .*/DepthU: [8]/; s/HostPackB: .*/HostPackB: [False]/; s/GlobalSplitU: .*/GlobalSplitU: [1]/; s/WorkGroup: .*/WorkGroup: [[8, 8, 1]]/' \
   "$DATA/search/sim.yaml" >c.yaml

@@ -1,5 +1,4 @@
 # Searches in a time budget: random order, more time later, too little time, exhaustive order.
-PATH=$FAST_CC:$PATH
 export TUNER_SIM="arch=x86-64-v3;noise=0;words=0.1;fill=1"
 tune() { "$BIN/tuner" "$DATA/search/sim.yaml" "$@" 2>&1; }
 echo "-- random, with a budget that is soon spent: the library is valid"

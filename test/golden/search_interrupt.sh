@@ -1,6 +1,5 @@
 # Ctrl-C in a search and in an exhaustive run: the library has what is known, and the same command ends as if it had not been
 # interrupted.
-PATH=$FAST_CC:$PATH
 export TUNER_SIM="arch=x86-64-v3;noise=0;words=0.1;fill=1"
 setsid=$(command -v setsid)
 interrupt_when() { # CONFIG OUT PATTERN of status, then options

@@ -1,5 +1,4 @@
 # A search that is killed at random moments, and continued, ends like one that is not. Files that a killed compiler had begun (*.tmp) may stay.
-PATH=$FAST_CC:$PATH
 export TUNER_SIM="arch=x86-64-v3;noise=0;words=0.1;fill=1"
 tune() { "$BIN/tuner" "$DATA/search/sim.yaml" "$@" 2>&1; }
 tune whole --search model >/dev/null; echo "exit $?"

@@ -1,6 +1,5 @@
 # A run in shards: gathered in any order and any subset it is the run that one machine would have made; a missing shard is
 # named, a shard of another device, config or version is refused; killed shards continue; searches too.
-PATH=$FAST_CC:$PATH
 export TUNER_SIM="arch=x86-64-v3;spread=0;noise=0;words=0.2"
 tuner() { "$BIN/tuner" "$@"; }
 same() { # A B: equal results and logic

@@ -20,7 +20,7 @@ one() {
     grep -h '^skipped: ' "$log"
     [ $rc -eq 0 ] || { echo "--- $log (exit $rc)"; grep -vE '^\[ (RUN|      OK)' "$log" | tail -40; }
   } >"$log.said"
-  cat "$log.said"; rm "$log.said"
+  cat "$log.said"; [ $rc -eq 0 ] || cat "$log.said" >>"$B/failed.log"; rm "$log.said"
   [ $rc -eq 0 ]
 }
 

@@ -382,15 +382,6 @@ static void sums_in_workspace(void **state)
             assert_int_equal(list.call[list.n - 1].num_work_groups[0], all_run ? 7 : cut ? 6 : 3);
             assert_int_equal(launch_workspace_bytes(&p, &s, &seven) > 0, cut);
         }
-    /* in clusters: flags where some number of clusters would cut tiles, K of 34 and more, though 7 tiles on 7 are not cut */
-    s.map.cluster[1] = 2;
-    const LaunchHardware fourteen = {.n_cu = 14};
-    for (p.k = 33; p.k <= 34; p.k++) {
-        p.m = 64, p.n = 64 * 14;
-        assert_ok(launch_build(&p, &s, &in, &fourteen, &list));
-        assert_int_equal(list.n, p.k == 33 ? 1 : 2);
-        assert_int_equal(launch_workspace_bytes(&p, &s, &fourteen) > 0, p.k == 34);
-    }
     library_free(lib);
 }
 
@@ -424,12 +415,37 @@ static void even_parts(void **state)
         }
 }
 
+/* Clusters of stream-K kernels have flags where some number of clusters would cut tiles, K of 34 and more,
+ * though 7 tiles on 7 clusters are not cut: fewer may run at once. */
+static void cuts_of_clusters(void **state)
+{
+    (void)state;
+    LibSolution s = {.name = "k", .map.mapping_dim = -1};
+    Contraction p;
+    LaunchList list;
+    s.map.macro_tile[0] = s.map.macro_tile[1] = 64, s.map.depth_u = 16;
+    s.map.work_group[0] = s.map.work_group[1] = 8, s.map.work_group[2] = s.map.global_split_u = 1;
+    s.map.source_kernel = s.strided_batched = true;
+    s.map.stream_k = 3, s.map.global_accumulation = GLOBAL_ACC_PARTIALS, s.map.workspace_bytes_per_c = 8;
+    s.map.stream_k_part = 4, s.map.stream_k_fix = 10, s.map.cluster[0] = 1, s.map.cluster[1] = 2;
+    static const float one = 1;
+    const LaunchInputs in = {.workspace = (void *)0x10000, .alpha = &one, .beta = &one};
+    const LaunchHardware fourteen = {.n_cu = 14};
+    for (int64_t k = 33; k <= 34; k++) {
+        contraction_gemm(&p, false, false, 64, 64 * 14, k, 1);
+        contraction_types(&p, TYPE_H, TYPE_H, TYPE_H, TYPE_H, TYPE_S);
+        assert_ok(launch_build(&p, &s, &in, &fourteen, &list));
+        assert_int_equal(list.n, k == 33 ? 1 : 2);
+        assert_int_equal(launch_workspace_bytes(&p, &s, &fourteen) > 0, k == 34);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(refused),    cmocka_unit_test(appended),
                                        cmocka_unit_test(fits),       cmocka_unit_test(clusters),
                                        cmocka_unit_test(cached),     cmocka_unit_test(cached_by_threads),
                                        cmocka_unit_test(parts_of_k), cmocka_unit_test(sums_in_workspace),
-                                       cmocka_unit_test(even_parts)};
+                                       cmocka_unit_test(even_parts), cmocka_unit_test(cuts_of_clusters)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -242,7 +242,7 @@ def machines():
     return Machine(Emulator()), Machine(Engine())
 
 
-CXXFLAGS = ['-std=c++17', '-O1', '-w', '-fPIC', '-fno-strict-aliasing', '-fsanitize=alignment', '-fsanitize-undefined-trap-on-error']
+CXXFLAGS = ['-std=c++17', '-Og', '-w', '-fPIC', '-fno-strict-aliasing', '-fsanitize=alignment', '-fsanitize-undefined-trap-on-error']
 
 
 def precompiled(compiler, folder):
