@@ -23,9 +23,9 @@ static StreamCost of_wgmma(const Solution *s)
  * the compute unit, 0.28 fs for a byte of the operands and an element of the tile with matrix instructions
  * (half of what wgmma reaches), four times that without; but at least the 2 ns of the steps and waits of the
  * main loop, in which other work-groups can have the compute unit. A round of work-groups that store the sums
- * of parts took 2 us longer on an H100 (5 parts of 568 tiles of 16x32), besides what the sums take. Cutting at
- * all costs 9 us there: 8 parts of 32 tiles of 16x32 took 13.7 us where K of 4096, uncut, takes 7.1 us, 2 parts
- * of 128 tiles of 32x16 took 42.7 us in place of 36.2 us. */
+ * of parts took 2 us longer on an H100 (5 parts of 568 tiles of 16x32), besides what the sums take. To cut
+ * at all costs 9 us there: 8 parts of 32 tiles of 16x32 took 13.7 us where K of 4096, uncut, takes 7.1 us,
+ * and 2 parts of 128 tiles of 32x16 took 42.7 us in place of 36.2 us. */
 enum { PART_PS = 1400000, ROUND_PS = 2000000, WAIT_PS = 9000000, LEAST_PS = 2000 };
 
 static StreamCost of_ring(const Solution *s)
