@@ -15,7 +15,7 @@ one() {
     own=$B/fuzz/$name.fixed; rm -rf "$own"; mkdir -p "$own"
     [ ! -d "$seeds" ] || cp "$seeds"/* "$own"
     n=$(ls "$own" | wc -l)
-    case $name in fuzz_logic|fuzz_merge) inputs=200 ;; *) inputs=3000 ;; esac # a few seconds each
+    case $name in fuzz_logic|fuzz_merge) inputs=200 ;; *) inputs=1000 ;; esac # a second or two each
     # Addresses in comparisons and the time at which the folder is read again differ between runs.
     set -- "$@" -seed=1 -runs=$((n + inputs)) -use_cmp=0 -reload=0 -timeout=60 "$own"
     what="$n seeds and $inputs inputs"
