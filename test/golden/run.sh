@@ -14,7 +14,7 @@ one() {
   name=$1 bad=0
   dir=$(mktemp -d "${TMPDIR:-/tmp}/tuner-golden-XXXXXX")
   start=$(date +%s)
-  (cd "$dir" && timeout 600 sh "$root/test/golden/$name.sh" >"$dir.got" 2>&1; echo "exit $?" >>"$dir.got")
+  (cd "$dir" && timeout 1200 sh "$root/test/golden/$name.sh" >"$dir.got" 2>&1; echo "exit $?" >>"$dir.got")
   took=$(($(date +%s)-start))
   if head -1 "$dir.got" | grep -q '^skipped: '; then
     echo "0 0 1" >>"$B/counts.golden"; echo "golden $name: $(head -1 "$dir.got")"

@@ -11,7 +11,7 @@ names() { sed -n "s/^\[ *$1 *\] \([A-Za-z_][A-Za-z0-9_]*\)\$/\1/p" "$2" | sort -
 one() {
   log="$B/unit/$(basename "$1").log"
   start=$(date +%s)
-  timeout 300 "$1" >"$log" 2>&1; rc=$?
+  timeout 600 "$1" >"$log" 2>&1; rc=$?
   n=$(grep -c '^\[       OK \]' "$log"); f=$(names FAILED "$log"); s=$(names SKIPPED "$log")
   [ $rc -ne 0 ] && [ "$f" -eq 0 ] && f=1
   echo "$n $f $s" >>"$B/counts.unit"

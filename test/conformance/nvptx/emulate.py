@@ -442,7 +442,7 @@ def without_local(kind, trans):
 def direct_cases(short):
     for i, (kind, trans) in enumerate(itertools.product([k for k in KINDS if k != 'X'] + ['HSS'], ('NN', 'NT', 'TN', 'TT'))):
         for j, s in enumerate(without_local(kind, trans)):
-            if (i + j) % (83 if short else 1 if kind in ('S', 'HHS') else 2):
+            if (i + j) % (131 if short else 1 if kind in ('S', 'HHS') else 2):
                 continue
             both = {'DirectToVgprA': True, 'DirectToVgprB': True, 'StaggerU': 0, 'PrefetchGlobalRead': 1}
             yield dict(cases.case('sm_90', kind, trans, {**both, **s, 'KernelLanguage': 'Source'}), sizes=SKINNY_SIZES)
@@ -484,10 +484,10 @@ def walk_cases(short):
         direct = [{'DirectToVgprA': True, 'DirectToVgprB': True, 'PrefetchGlobalRead': 1, **s} for s in without_local(kind, trans)]
         for s in kernels(kind, trans) + (direct if kind != 'X' else []):
             n += 1
-            if n % (141 if short else 3):
+            if n % (211 if short else 3):
                 continue
             own = {k: v for k, v in s.items() if not k.startswith('GlobalSplitU') and k != 'MinKForGSU'}
-            walk = WALKS[(n // (141 if short else 3)) % (8 if kind in 'SX' else 7)]
+            walk = WALKS[(n // (211 if short else 3)) % (8 if kind in 'SX' else 7)]
             narrow = 'DirectToVgprA' in s
             yield dict(cases.case('sm_90', kind, trans, {'WorkGroupMapping': 1 + n % 3, 'StaggerU': 0 if narrow else n % 2 * 4, **own, **walk,
                                                          'KernelLanguage': 'Source'}),
@@ -584,7 +584,7 @@ def all_cases(short):
     for i, (kind, trans) in enumerate(itertools.product(KINDS, ('NN', 'NT', 'TN', 'TT'))):
         arch = 'sm_89' if kind in cases.F8 and i % 5 == 4 else 'sm_90'
         for j, s in enumerate(kernels(kind, trans)):
-            if short and (i + j) % 33 and kind in kinds:
+            if short and (i + j) % 61 and kind in kinds:
                 continue
             kinds.add(kind)
             yield cases.case(arch, kind, trans, {**s, 'KernelLanguage': 'Source'})
