@@ -45,18 +45,9 @@ static Err ignore(void *target, const CliOption *row, const char *value)
 }
 
 #define FIELD(f) .offset = offsetof(CreateOptions, f)
-#define FLAG(nam, f, hlp)                                                                                    \
-    {                                                                                                        \
-        .name = nam, .kind = CLI_FLAG, FIELD(f), .help = hlp                                                 \
-    }
-#define CLEAR(nam, f, hlp)                                                                                   \
-    {                                                                                                        \
-        .name = nam, .kind = CLI_CLEAR, FIELD(f), .help = hlp                                                \
-    }
-#define TEXT(nam, value, f, hlp)                                                                             \
-    {                                                                                                        \
-        .name = nam, .kind = CLI_TEXT, .arg = value, FIELD(f), .help = hlp                                   \
-    }
+#define FLAG(nam, f, hlp) CLI_ROW(nam, CLI_FLAG, f, hlp)
+#define CLEAR(nam, f, hlp) CLI_ROW(nam, CLI_CLEAR, f, hlp)
+#define TEXT(nam, val, f, hlp) CLI_VALUE(nam, CLI_TEXT, val, f, hlp)
 #define IGNORED(nam, value, hlp)                                                                             \
     {                                                                                                        \
         .name = nam, .kind = CLI_IGNORED, .set = ignore, .arg = value, .help = hlp                           \
@@ -75,13 +66,8 @@ static const CliOption options[] = {
     FLAG("lazy-library-loading", lazy, "one file per problem type, loaded when it is needed"),
     FLAG("merge-files", merge_files, "kernels in one code object (default)"),
     CLEAR("no-merge-files", merge_files, "one code object per kernel"),
-    {.name = "num-merged-files",
-     .kind = CLI_INT32,
-     .arg = "N",
-     .min = 1,
-     .max = 1000,
-     FIELD(num_merged_files),
-     .help = "kernels in this many code objects"},
+    CLI_NUMBER("num-merged-files", CLI_INT32, "N", 1, 1000, num_merged_files,
+               "kernels in this many code objects"),
     FLAG("short-file-names", short_file_names, "kernels are named K0, K1, ..."),
     CLEAR("no-short-file-names", short_file_names, "kernels have their full names (default)"),
     TEXT("embed-library", "NAME", embed_library, "also write the files as one C source, NAME.c"),

@@ -43,11 +43,8 @@ static Err take_case(void *target, const CliOption *o, const char *value)
 #define FIELD(f) .offset = offsetof(Arguments, f)
 
 static const CliOption options[] = {
-    {.name = "library",
-     .kind = CLI_TEXT,
-     .arg = "PATH",
-     FIELD(library),
-     .help = "directory or file; else TUNER_LIBPATH, ROCBLAS_TENSILE_LIBPATH"},
+    CLI_VALUE("library", CLI_TEXT, "PATH", library,
+              "directory or file; else TUNER_LIBPATH, ROCBLAS_TENSILE_LIBPATH"),
     CASE("function", 'f', "NAME", "rocblas_function",
          "gemm gemm_ex gemm_batched gemm_batched_ex gemm_strided_batched gemm_strided_batched_ex",
          "gemm, gemm_batched, gemm_strided_batched, each also with _ex"),
@@ -110,92 +107,46 @@ static const CliOption options[] = {
          "hpl (default), rand_int, trig_float, zero, or tuner-client's One Two Random RandomNarrow Uniform "
          "Normal"),
     CASE("solution_index", 0, "N", NULL, NULL, "index + 1; 0: chosen"),
-    {.name = "mapping",
-     .kind = CLI_TEXT,
-     .arg = "W[,XCC[,GROUP[,CHUNK]]]",
-     FIELD(mapping),
-     .help = "work-group order of kernels that have it as an argument (default: the library's choice)"},
+    CLI_VALUE("mapping", CLI_TEXT, "W[,XCC[,GROUP[,CHUNK]]]", mapping,
+              "work-group order of kernels that have it as an argument (default: the library's choice)"),
     CASE("algo", 0, "N", NULL, NULL, "0 or 1, as rocblas-bench takes it; changes nothing"),
     CASE("flags", 0, "N", NULL, NULL,
          "0 to 15, rocblas_gemm_flags: 1 (packed int8) is refused for i8_r, 2 has no effect, 4 and 8 are "
          "fp16_alt_impl and fp16_alt_impl_rnz"),
-    {.name = "threads",
-     .kind = CLI_INT,
-     .arg = "N",
-     .min = 1,
-     .max = 1 << 20,
-     FIELD(n_threads),
-     .help = "default: TUNER_NUM_THREADS, or all processors"},
-    {.name = "yaml",
-     .kind = CLI_TEXT,
-     .arg = "FILE",
-     FIELD(yaml),
-     .help = "problems as '- {rocblas_function: rocblas_sgemm, transA: N, ..., iters: 10}', or a "
-             "log or table that 'tuner sizes' reads; its number of calls is --iters unless that is given"},
-    {.name = "compare",
-     .kind = CLI_FLAG,
-     FIELD(comparing),
-     .help =
-         "compare two libraries on the problems of a file of these kinds: every result is checked, blocks of "
-         "calls of both alternate, --iters rounds of them (20)"},
+    CLI_NUMBER("threads", CLI_INT, "N", 1, 1 << 20, n_threads,
+               "default: TUNER_NUM_THREADS, or all processors"),
+    CLI_VALUE("yaml", CLI_TEXT, "FILE", yaml,
+              "problems as '- {rocblas_function: rocblas_sgemm, transA: N, ..., iters: 10}', or a "
+              "log or table that 'tuner sizes' reads; its number of calls is --iters unless that is given"),
+    CLI_ROW(
+        "compare", CLI_FLAG, comparing,
+        "compare two libraries on the problems of a file of these kinds: every result is checked, blocks of "
+        "calls of both alternate, --iters rounds of them (20)"),
     {.name = "peer",
      .kind = CLI_TEXT,
      .arg = "NAME",
      .words = "cublas openblas",
      FIELD(compare.peer),
      .help = "with --compare: cublas or openblas beside them"},
-    {.name = "csv",
-     .kind = CLI_TEXT,
-     .arg = "FILE",
-     FIELD(compare.csv),
-     .help = "with --compare: the table as CSV"},
-    {.name = "json",
-     .kind = CLI_TEXT,
-     .arg = "FILE",
-     FIELD(compare.json),
-     .help = "with --compare: and as JSON"},
-    {.name = "fail-below",
-     .kind = CLI_REAL,
-     .arg = "RATIO",
-     .min = 0,
-     .max = 1000,
-     FIELD(compare.fail_below),
-     .help =
-         "with --compare: exit code 1 if on some size the interval of LIB2's speed over LIB1's is below it, "
-         "twice (for example 0.98)"},
-    {.name = "old-plain",
-     .kind = CLI_FLAG,
-     FIELD(compare.old_plain),
-     .help =
-         "with --compare: LIB1 runs the problems without bias, activation and scale factors, whose cost the "
-         "ratio then is; LIB1 may be LIB2"},
-    {.name = "select-only",
-     .kind = CLI_FLAG,
-     FIELD(select_only),
-     .help =
-         "read problem lines from standard input, or the problems of --yaml, and print JSON lines with the "
-         "chosen solution"},
-    {.name = "launches",
-     .kind = CLI_FLAG,
-     FIELD(launches),
-     .help = "the same with the launches: kernels, grids, argument bytes"},
-    {.name = "arch",
-     .kind = CLI_TEXT,
-     .arg = "NAME",
-     FIELD(options.arch),
-     .help = "with --select-only: choose as on this architecture"},
-    {.name = "cus",
-     .kind = CLI_INT,
-     .arg = "N",
-     .min = 1,
-     .max = 1 << 20,
-     FIELD(n_cu),
-     .help = "with --select-only: choose as for a device of N compute units"},
-    {.name = "part",
-     .kind = CLI_TEXT,
-     .arg = "NAME",
-     FIELD(part),
-     .help = "both by product: MI210, 'RX 7900 XT' (tuner --list-targets)"},
+    CLI_VALUE("csv", CLI_TEXT, "FILE", compare.csv, "with --compare: the table as CSV"),
+    CLI_VALUE("json", CLI_TEXT, "FILE", compare.json, "with --compare: and as JSON"),
+    CLI_NUMBER(
+        "fail-below", CLI_REAL, "RATIO", 0, 1000, compare.fail_below,
+        "with --compare: exit code 1 if on some size the interval of LIB2's speed over LIB1's is below it, "
+        "twice (for example 0.98)"),
+    CLI_ROW(
+        "old-plain", CLI_FLAG, compare.old_plain,
+        "with --compare: LIB1 runs the problems without bias, activation and scale factors, whose cost the "
+        "ratio then is; LIB1 may be LIB2"),
+    CLI_ROW(
+        "select-only", CLI_FLAG, select_only,
+        "read problem lines from standard input, or the problems of --yaml, and print JSON lines with the "
+        "chosen solution"),
+    CLI_ROW("launches", CLI_FLAG, launches, "the same with the launches: kernels, grids, argument bytes"),
+    CLI_VALUE("arch", CLI_TEXT, "NAME", options.arch, "with --select-only: choose as on this architecture"),
+    CLI_NUMBER("cus", CLI_INT, "N", 1, 1 << 20, n_cu,
+               "with --select-only: choose as for a device of N compute units"),
+    CLI_VALUE("part", CLI_TEXT, "NAME", part, "both by product: MI210, 'RX 7900 XT' (tuner --list-targets)"),
 };
 
 static const CliCommand command = {

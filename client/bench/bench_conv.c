@@ -24,12 +24,9 @@ typedef struct {
 
 #define FIELD(f) .offset = offsetof(Command, f)
 static const CliOption options[] = {
-    {.name = "library",
-     .kind = CLI_TEXT,
-     .arg = "PATH",
-     FIELD(library),
-     .help = "library whose convolutions run: directory or file; else TUNER_LIBPATH, "
-             "ROCBLAS_TENSILE_LIBPATH; else none"},
+    CLI_VALUE("library", CLI_TEXT, "PATH", library,
+              "library whose convolutions run: directory or file; else TUNER_LIBPATH, "
+              "ROCBLAS_TENSILE_LIBPATH; else none"),
     {.name = "peer",
      .kind = CLI_TEXT,
      .arg = "NAME",
@@ -43,24 +40,11 @@ static const CliOption options[] = {
      FIELD(device),
      .words = "host cuda hip",
      .help = "host, cuda, hip or cuda:1 (default: the library's, or the peer's)"},
-    {.name = "threads",
-     .kind = CLI_INT,
-     .arg = "N",
-     .min = 1,
-     .max = 1 << 20,
-     FIELD(n_threads),
-     .help = "threads of library and peer on the host, of data and of checks (default: all processors)"},
-    {.name = "initialization",
-     .kind = CLI_TEXT,
-     .arg = "NAME",
-     FIELD(fill),
-     .help = "numbers of the operands, as tuner-client has them (Normal; Random of integers)"},
-    {.name = "seed",
-     .kind = CLI_INT,
-     .arg = "N",
-     .max = INT32_MAX,
-     FIELD(seed),
-     .help = "of random numbers (0)"},
+    CLI_NUMBER("threads", CLI_INT, "N", 1, 1 << 20, n_threads,
+               "threads of library and peer on the host, of data and of checks (default: all processors)"),
+    CLI_VALUE("initialization", CLI_TEXT, "NAME", fill,
+              "numbers of the operands, as tuner-client has them (Normal; Random of integers)"),
+    CLI_NUMBER("seed", CLI_INT, "N", 0, INT32_MAX, seed, "of random numbers (0)"),
 };
 
 static const CliCommand command = {

@@ -49,6 +49,21 @@ struct CliOption {
     Err (*set)(void *target, const CliOption *o, const char *value);
 };
 
+/* Rows of options. FIELD(f) is the program's own: the offset of a field in its target. CLI_ROW takes no value,
+ * CLI_VALUE does, CLI_NUMBER one between limits. */
+#define CLI_ROW(nam, knd, f, hlp)                                                                            \
+    {                                                                                                        \
+        .name = nam, .kind = knd, FIELD(f), .help = hlp                                                      \
+    }
+#define CLI_VALUE(nam, knd, val, f, hlp)                                                                     \
+    {                                                                                                        \
+        .name = nam, .kind = knd, .arg = val, FIELD(f), .help = hlp                                          \
+    }
+#define CLI_NUMBER(nam, knd, val, least, most, f, hlp)                                                       \
+    {                                                                                                        \
+        .name = nam, .kind = knd, .arg = val, .min = least, .max = most, FIELD(f), .help = hlp               \
+    }
+
 typedef struct {
     const char *name;     /* NULL: of a program without commands */
     const char *operands; /* as in the usage line: "CONFIG.yaml... OUTDIR" */

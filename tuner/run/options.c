@@ -96,14 +96,8 @@ static Err take_help_params(void *target, const CliOption *row, const char *valu
 }
 
 #define FIELD(f) .offset = offsetof(Options, f)
-#define FLAG(nam, f, hlp)                                                                                    \
-    {                                                                                                        \
-        .name = nam, .kind = CLI_FLAG, FIELD(f), .help = hlp                                                 \
-    }
-#define TEXT(nam, val, f, hlp)                                                                               \
-    {                                                                                                        \
-        .name = nam, .kind = CLI_TEXT, .arg = val, FIELD(f), .help = hlp                                     \
-    }
+#define FLAG(nam, f, hlp) CLI_ROW(nam, CLI_FLAG, f, hlp)
+#define TEXT(nam, val, f, hlp) CLI_VALUE(nam, CLI_TEXT, val, f, hlp)
 #define GLOBAL(nam, val, parameter, wrds, hlp)                                                               \
     {                                                                                                        \
         .name = nam, .kind = CLI_CALL, .set = take_global, .arg = val, .data = parameter, .words = wrds,     \
@@ -150,12 +144,8 @@ static const CliOption run_options[] = {
          "build the kernels of --arch without a device; pack what logic there is"),
     FLAG("simulate", simulate, "the whole run without a device, to try out a config: times are made up"),
     JOBS,
-    {.name = "suggest-sizes",
-     .kind = CLI_INT,
-     .max = 10000,
-     .arg = "N",
-     FIELD(suggest_sizes),
-     .help = "print N sizes whose tuning lowers the loss on other sizes most"},
+    CLI_NUMBER("suggest-sizes", CLI_INT, "N", 0, 10000, suggest_sizes,
+               "print N sizes whose tuning lowers the loss on other sizes most"),
     FLAG("list-solutions", list_solutions, "fork and judge only; needs no OUTDIR"),
     FLAG("count", count, "with --list-solutions: 'permutations/valid/written' per size group"),
     FLAG("names", names, "with --list-solutions: full names"),
@@ -224,65 +214,37 @@ static const CliOption run_options[] = {
 
 static const CliOption json_options[] = {FLAG("json", json, "print JSON (tuner/README.md has its keys)")};
 
-static const CliCommand run = {.name = "run",
-                               .operands = "CONFIG.yaml OUTDIR",
-                               .help = "tune, and write everything below OUTDIR",
-                               .max = MAX_OPERANDS,
-                               CLI_OPTIONS(run_options)};
-static const CliCommand status = {.name = "status",
-                                  .operands = "OUTDIR",
-                                  .help = "what is done, what failed and why, what remains",
-                                  .min = 1,
-                                  .max = 1,
-                                  CLI_OPTIONS(json_options)};
-static const CliCommand explain = {
-    .name = "explain",
-    .operands = "OUTDIR [M,N,BATCH,K]",
-    .help = "why a size has its winner; without a size: all sizes and their winners",
-    .min = 1,
-    .max = 2,
-    CLI_OPTIONS(json_options)};
-static const CliCommand log_ = {.name = "log",
-                                .operands = "OUTDIR KERNEL",
-                                .help = "compiler output and faults of kernels with that in their name",
-                                .min = 2,
-                                .max = 2,
-                                CLI_OPTIONS(json_options)};
+static const CliCommand run = {"run", "CONFIG.yaml OUTDIR", "tune, and write everything below OUTDIR",
+                               0,     MAX_OPERANDS,         CLI_OPTIONS(run_options)};
+static const CliCommand status = {"status", "OUTDIR", "what is done, what failed and why, what remains",
+                                  1,        1,        CLI_OPTIONS(json_options)};
+static const CliCommand explain = {"explain",
+                                   "OUTDIR [M,N,BATCH,K]",
+                                   "why a size has its winner; without a size: all sizes and their winners",
+                                   1,
+                                   2,
+                                   CLI_OPTIONS(json_options)};
+static const CliCommand log_ = {
+    "log", "OUTDIR KERNEL",          "compiler output and faults of kernels with that in their name", 2,
+    2,     CLI_OPTIONS(json_options)};
 static const CliOption diff_options[] = {
-    {.name = "margin",
-     .kind = CLI_REAL,
-     .arg = "X",
-     .min = 0,
-     .max = 1,
-     FIELD(margin),
-     .help = "differences within this share of the time are none (0.01)"},
+    CLI_NUMBER("margin", CLI_REAL, "X", 0, 1, margin,
+               "differences within this share of the time are none (0.01)"),
 };
 static const CliCommand diff = {
-    .name = "diff",
-    .operands = "RUN1 RUN2",
-    .help = "sizes that got faster or slower from one OUTDIR to another, by their samples; exit code 1: some "
-            "are slower",
-    .min = 2,
-    .max = 2,
+    "diff",
+    "RUN1 RUN2",
+    "sizes that got faster or slower from one OUTDIR to another, by their samples; exit code 1: some "
+    "are slower",
+    2,
+    2,
     CLI_OPTIONS(diff_options)};
 static const CliOption tile_options[] = {
     TEXT("run", "M,N,K", tile_run,
          "run the program on random matrices of that size, and compare D with a product in double precision"),
-    {.name = "seed", .kind = CLI_INT, .arg = "N", .max = INT32_MAX, FIELD(tile_seed), .help = "of --run (0)"},
-    {.name = "alpha",
-     .kind = CLI_REAL,
-     .arg = "X",
-     .min = -1000,
-     .max = 1000,
-     FIELD(tile_alpha),
-     .help = "of --run (1)"},
-    {.name = "beta",
-     .kind = CLI_REAL,
-     .arg = "X",
-     .min = -1000,
-     .max = 1000,
-     FIELD(tile_beta),
-     .help = "of --run (0.5 where the problem has UseBeta)"},
+    CLI_NUMBER("seed", CLI_INT, "N", 0, INT32_MAX, tile_seed, "of --run (0)"),
+    CLI_NUMBER("alpha", CLI_REAL, "X", -1000, 1000, tile_alpha, "of --run (1)"),
+    CLI_NUMBER("beta", CLI_REAL, "X", -1000, 1000, tile_beta, "of --run (0.5 where the problem has UseBeta)"),
     TEXT("emit", "ARCH", tile_emit, "print the kernel for that architecture"),
 };
 static const CliCommand tile = {
@@ -319,18 +281,9 @@ static const CliOption sizes_options[] = {
              "with tuner)"},
     TEXT("csv", "FILE", sizes_csv, "write all sizes, calls and times as CSV, which this command reads too"),
     FLAG("json", json, "print JSON instead of a table"),
-    {.name = "share",
-     .kind = CLI_REAL,
-     .arg = "X",
-     .max = 1,
-     FIELD(sizes_share),
-     .help = "keep the most expensive sizes until they have this share of the time (1)"},
-    {.name = "top",
-     .kind = CLI_INT,
-     .arg = "N",
-     .max = 1000000,
-     FIELD(sizes_top),
-     .help = "keep at most N sizes"},
+    CLI_NUMBER("share", CLI_REAL, "X", 0, 1, sizes_share,
+               "keep the most expensive sizes until they have this share of the time (1)"),
+    CLI_NUMBER("top", CLI_INT, "N", 0, 1000000, sizes_top, "keep at most N sizes"),
     TEXT("precision", "TYPE", sizes_precision, "type of calls that name none (f32_r)"),
     {.name = "as",
      .kind = CLI_WORD,
@@ -340,14 +293,13 @@ static const CliOption sizes_options[] = {
      .help = "MIOpenDriver's lines: as matrix products of packed operands (gemm), or as convolutions (gemm)"},
 };
 static const CliCommand sizes = {
-    .name = "sizes",
-    .operands = "LOG...",
-    .help = "the sizes of an application from its logs: rocBLAS layers 2 and 4, hipblaslt-bench lines, "
-            "TunableOp files, MIOpenDriver lines, CSV; '-' is standard input",
-    .min = 1,
-    .max = MAX_OPERANDS,
-    CLI_OPTIONS(sizes_options),
-};
+    "sizes",
+    "LOG...",
+    "the sizes of an application from its logs: rocBLAS layers 2 and 4, hipblaslt-bench lines, "
+    "TunableOp files, MIOpenDriver lines, CSV; '-' is standard input",
+    1,
+    MAX_OPERANDS,
+    CLI_OPTIONS(sizes_options)};
 static const CliOption traffic_options[] = {
     TEXT("part", "NAME", part, "GPU: MI300X, H200 (--list-targets)"),
     TEXT("tile", "MxNxK", traffic_tile, "macro tile and DepthU (128x256x64)"),
@@ -355,20 +307,13 @@ static const CliOption traffic_options[] = {
     TEXT("size", "M,N,K", traffic_size, "problem size"),
     TEXT("order", "Z|W[,XCC[,GROUP[,CHUNK]]]", traffic_order,
          "print and draw this order beside the chosen one"),
-    {.name = "dim",
-     .kind = CLI_INT32,
-     .arg = "D",
-     .max = 1,
-     FIELD(traffic_dim),
-     .help = "WorkGroupMappingDim of --order: bands along M (0) or N (1) (0)"},
+    CLI_NUMBER("dim", CLI_INT32, "D", 0, 1, traffic_dim,
+               "WorkGroupMappingDim of --order: bands along M (0) or N (1) (0)"),
     TEXT("svg", "FILE", traffic_svg, "draw the grid of tiles by die: default, chosen and --order"),
 };
 static const CliCommand traffic = {
-    .name = "traffic",
-    .operands = "",
-    .help = "what each work-group order makes the dies and the last-level cache read",
-    CLI_OPTIONS(traffic_options),
-};
+    "traffic", "", "what each work-group order makes the dies and the last-level cache read",
+    0,         0,  CLI_OPTIONS(traffic_options)};
 /* Options that decide what is measured; the others are a machine's own (run-shard). */
 static const CliOption shard_options[] = {
     {.name = "shards",
@@ -398,11 +343,11 @@ static const CliOption shard_options[] = {
     TEXT("c-compiler", "FILE", cc, "compiler of host kernels (default: cc)"),
     TEXT("cxx-compiler", "FILE", cxx, "compiler of GPU kernels (CxxCompiler)"),
 };
-static const CliCommand shard = {.name = "shard",
-                                 .operands = "CONFIG.yaml DIR --shards N",
-                                 .help = "cut a run into N parts for several machines; DIR gets the plan",
-                                 .min = 2,
-                                 .max = 3,
+static const CliCommand shard = {"shard",
+                                 "CONFIG.yaml DIR --shards N",
+                                 "cut a run into N parts for several machines; DIR gets the plan",
+                                 2,
+                                 3,
                                  CLI_OPTIONS(shard_options)};
 static const CliOption machine_options[] = {
     DEVICE,
@@ -414,12 +359,8 @@ static const CliOption machine_options[] = {
     GLOBAL("verbose", NULL, "PrintLevel=2", NULL, "print more"),
 };
 static const CliCommand run_shard = {
-    .name = "run-shard",
-    .operands = "DIR I",
-    .help = "measure shard I, 0 to N-1, in a folder of its own below DIR; again: continue it",
-    .min = 2,
-    .max = 2,
-    CLI_OPTIONS(machine_options)};
+    "run-shard", "DIR I", "measure shard I, 0 to N-1, in a folder of its own below DIR; again: continue it",
+    2,           2,       CLI_OPTIONS(machine_options)};
 static const CliOption gather_options[] = {
     {.name = "output",
      .letter = 'o',
@@ -432,12 +373,12 @@ static const CliOption gather_options[] = {
     GLOBAL("verbose", NULL, "PrintLevel=2", NULL, "print more"),
 };
 static const CliCommand gather = {
-    .name = "gather",
-    .operands = "DIR",
-    .help = "put finished shards together into one run directory with its library; exit code 3: some are "
-            "missing",
-    .min = 1,
-    .max = 1,
+    "gather",
+    "DIR",
+    "put finished shards together into one run directory with its library; exit code 3: some are "
+    "missing",
+    1,
+    1,
     CLI_OPTIONS(gather_options)};
 static const CliOption report_options[] = {
     TEXT("html", "FILE", report_html,
@@ -458,12 +399,12 @@ static const CliOption report_options[] = {
     TEXT("part", "NAME", part, "device of CSV files that name none: MI210, 'RX 7900 XT' (--list-targets)"),
     FLAG("follow", follow, "write again while a run is at work; the page reloads itself"),
 };
-static const CliCommand report = {.name = "report",
-                                  .operands = "OUTDIR|CSV...",
-                                  .help = "results of runs, results CSV files and output of rocblas-bench as "
-                                          "a page, a spreadsheet or a summary",
-                                  .min = 1,
-                                  .max = MAX_OPERANDS,
+static const CliCommand report = {"report",
+                                  "OUTDIR|CSV...",
+                                  "results of runs, results CSV files and output of rocblas-bench as "
+                                  "a page, a spreadsheet or a summary",
+                                  1,
+                                  MAX_OPERANDS,
                                   CLI_OPTIONS(report_options)};
 static const CliOption gridwise_options[] = {
     FLAG("matrix", gridwise_matrix, "kernels with matrix instructions (XDLOPS)"),
@@ -477,13 +418,12 @@ static const CliOption gridwise_options[] = {
     FLAG("params", gridwise_params, "list all parameters of the tuning, or of the first possible one"),
 };
 static const CliCommand derive_gridwise = {
-    .name = "derive-gridwise",
-    .operands = "M,N,K|'conv -n N -c C ..'...",
-    .help =
-        "matrix products and coordinate transforms of convolutions (lines of MIOpenDriver), and what follows "
-        "from the tuned parameters of gridwise kernels",
-    .min = 1,
-    .max = MAX_OPERANDS,
+    "derive-gridwise",
+    "M,N,K|'conv -n N -c C ..'...",
+    "matrix products and coordinate transforms of convolutions (lines of MIOpenDriver), and what follows "
+    "from the tuned parameters of gridwise kernels",
+    1,
+    MAX_OPERANDS,
     CLI_OPTIONS(gridwise_options)};
 static const CliCommand *const commands[] = {&run,       &status, &explain,        &log_,   &diff,
                                              &tile,      &sizes,  &traffic,        &report, &shard,
