@@ -19,6 +19,7 @@ grep '^  .*/tuner-bench' said >line; sh line | grep -o 'exact size.*32;'
 echo "--- all sizes"
 T explain "out dir" | sed 's/  *[0-9.e+]*  one sample */ ... /'
 T explain "out dir" 1,2,3,4
+T explain "out dir" 1,2
 echo "--- why permutations were rejected"
 "$BIN/tuner" --arch host one.yaml two >/dev/null 2>log; "$BIN/tuner" status two | grep -A1 rejected
 echo "--- no library asked for"

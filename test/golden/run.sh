@@ -35,6 +35,9 @@ case ${1-} in
   --one) one "$2" "$3"; exit ;;
   --rewrite) rewrite=1; shift ;;
 esac
+if [ $rewrite = 1 ] && [ ! -f "$B/fake/cuda/built" ]; then # else their absence would become what is expected
+  echo "run.sh: --rewrite: there are no fake drivers in '$B/fake': make golden-rewrite builds them" >&2; exit 2
+fi
 : >"$B/counts.golden"
 mkdir -p "$B/fast_cc"; cp "$root/test/fast_cc.sh" "$B/fast_cc/cc"; chmod +x "$B/fast_cc/cc"
 [ $# -eq 0 ] && set -- $(cd test/golden && ls ./*.sh | sed 's|^./||; s|\.sh$||' | grep -vx run)

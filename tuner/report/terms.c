@@ -48,10 +48,10 @@ Err terms_print(Store *s, const PlanView *p, size_t candidate, const SizeRow *z,
     bytes_text(t.l2_read, l2, sizeof l2);
     bytes_text(t.dram_read, dram, sizeof dram);
     fprintf(f,
-            "\n%*s%.0f work-groups in %.0f rounds, the last %.0f%% full; %.1f%% of the products outside of "
-            "D; reads "
-            "%s through L2, %s from memory\n",
-            COLUMN, "", t.tiles, t.waves, t.last_fill * 100, t.edge_waste * 100, l2, dram);
+            "\n%*s%.0f work-group%s in %.0f round%s, the last %.0f%% full; %.1f%% of the products outside of "
+            "D; reads %s through L2, %s from memory\n",
+            COLUMN, "", t.tiles, t.tiles == 1 ? "" : "s", t.waves, t.waves == 1 ? "" : "s", t.last_fill * 100,
+            t.edge_waste * 100, l2, dram);
     return ERR_OK;
 }
 

@@ -1,6 +1,8 @@
 /* The size that a user asks for. See wanted.h. */
 #include "report/wanted.h"
 
+enum { LEAST_SIZES = 3 }; /* of a contraction without a batch */
+
 Err wanted_parse(const char *text, Wanted *w)
 {
     Str rest = str_trim(str_from(text)), part;
@@ -10,12 +12,14 @@ Err wanted_parse(const char *text, Wanted *w)
         w->conv = rest;
         return 0;
     }
-    while (str_split(&rest, ',', &part))
-        if (w->n == WANTED_MAX || !str_to_i64(str_trim(part), &w->v[w->n++]))
-            FAIL(ERR_INPUT,
-                 "'%s' is not a size, expected M,N,batch,K or [M,N,batch,K,LDD,LDC,LDA,LDB], or "
-                 "n=..,c=..,k=.. of a convolution",
-                 text);
+    bool numbers = true;
+    while (numbers && str_split(&rest, ',', &part))
+        numbers = w->n < WANTED_MAX && str_to_i64(str_trim(part), &w->v[w->n++]);
+    if (!numbers || w->n < LEAST_SIZES)
+        FAIL(ERR_INPUT,
+             "'%s' is not a size, expected M,N,batch,K or [M,N,batch,K,LDD,LDC,LDA,LDB], or "
+             "n=..,c=..,k=.. of a convolution",
+             text);
     return 0;
 }
 
