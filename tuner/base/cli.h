@@ -49,9 +49,8 @@ struct CliOption {
     Err (*set)(void *target, const CliOption *o, const char *value);
 };
 
-/* Rows of options. FIELD(f) is the program's own: the offset of a field in its target.
- * CLI_ROW takes no value,
- * CLI_VALUE does, CLI_NUMBER one between limits. */
+/* Rows of options. FIELD(f) is the program's own: the offset of a field in its target. An option of CLI_ROW
+ * takes no value, one of CLI_VALUE does, one of CLI_NUMBER takes a number between limits. */
 #define CLI_ROW(nam, knd, f, hlp)                                                                            \
     {                                                                                                        \
         .name = nam, .kind = knd, FIELD(f), .help = hlp                                                      \

@@ -214,30 +214,41 @@ static const CliOption run_options[] = {
 
 static const CliOption json_options[] = {FLAG("json", json, "print JSON (tuner/README.md has its keys)")};
 
-static const CliCommand run = {"run", "CONFIG.yaml OUTDIR", "tune, and write everything below OUTDIR",
-                               0,     MAX_OPERANDS,         CLI_OPTIONS(run_options)};
-static const CliCommand status = {"status", "OUTDIR", "what is done, what failed and why, what remains",
-                                  1,        1,        CLI_OPTIONS(json_options)};
-static const CliCommand explain = {"explain",
-                                   "OUTDIR [M,N,BATCH,K]",
-                                   "why a size has its winner; without a size: all sizes and their winners",
-                                   1,
-                                   2,
-                                   CLI_OPTIONS(json_options)};
-static const CliCommand log_ = {
-    "log", "OUTDIR KERNEL",          "compiler output and faults of kernels with that in their name", 2,
-    2,     CLI_OPTIONS(json_options)};
+static const CliCommand run = {.name = "run",
+                               .operands = "CONFIG.yaml OUTDIR",
+                               .help = "tune, and write everything below OUTDIR",
+                               .max = MAX_OPERANDS,
+                               CLI_OPTIONS(run_options)};
+static const CliCommand status = {.name = "status",
+                                  .operands = "OUTDIR",
+                                  .help = "what is done, what failed and why, what remains",
+                                  .min = 1,
+                                  .max = 1,
+                                  CLI_OPTIONS(json_options)};
+static const CliCommand explain = {
+    .name = "explain",
+    .operands = "OUTDIR [M,N,BATCH,K]",
+    .help = "why a size has its winner; without a size: all sizes and their winners",
+    .min = 1,
+    .max = 2,
+    CLI_OPTIONS(json_options)};
+static const CliCommand log_ = {.name = "log",
+                                .operands = "OUTDIR KERNEL",
+                                .help = "compiler output and faults of kernels with that in their name",
+                                .min = 2,
+                                .max = 2,
+                                CLI_OPTIONS(json_options)};
 static const CliOption diff_options[] = {
     CLI_NUMBER("margin", CLI_REAL, "X", 0, 1, margin,
                "differences within this share of the time are none (0.01)"),
 };
 static const CliCommand diff = {
-    "diff",
-    "RUN1 RUN2",
-    "sizes that got faster or slower from one OUTDIR to another, by their samples; exit code 1: some "
-    "are slower",
-    2,
-    2,
+    .name = "diff",
+    .operands = "RUN1 RUN2",
+    .help = "sizes that got faster or slower from one OUTDIR to another, by their samples; exit code 1: some "
+            "are slower",
+    .min = 2,
+    .max = 2,
     CLI_OPTIONS(diff_options)};
 static const CliOption tile_options[] = {
     TEXT("run", "M,N,K", tile_run,
@@ -293,13 +304,14 @@ static const CliOption sizes_options[] = {
      .help = "MIOpenDriver's lines: as matrix products of packed operands (gemm), or as convolutions (gemm)"},
 };
 static const CliCommand sizes = {
-    "sizes",
-    "LOG...",
-    "the sizes of an application from its logs: rocBLAS layers 2 and 4, hipblaslt-bench lines, "
-    "TunableOp files, MIOpenDriver lines, CSV; '-' is standard input",
-    1,
-    MAX_OPERANDS,
-    CLI_OPTIONS(sizes_options)};
+    .name = "sizes",
+    .operands = "LOG...",
+    .help = "the sizes of an application from its logs: rocBLAS layers 2 and 4, hipblaslt-bench lines, "
+            "TunableOp files, MIOpenDriver lines, CSV; '-' is standard input",
+    .min = 1,
+    .max = MAX_OPERANDS,
+    CLI_OPTIONS(sizes_options),
+};
 static const CliOption traffic_options[] = {
     TEXT("part", "NAME", part, "GPU: MI300X, H200 (--list-targets)"),
     TEXT("tile", "MxNxK", traffic_tile, "macro tile and DepthU (128x256x64)"),
@@ -312,8 +324,11 @@ static const CliOption traffic_options[] = {
     TEXT("svg", "FILE", traffic_svg, "draw the grid of tiles by die: default, chosen and --order"),
 };
 static const CliCommand traffic = {
-    "traffic", "", "what each work-group order makes the dies and the last-level cache read",
-    0,         0,  CLI_OPTIONS(traffic_options)};
+    .name = "traffic",
+    .operands = "",
+    .help = "what each work-group order makes the dies and the last-level cache read",
+    CLI_OPTIONS(traffic_options),
+};
 /* Options that decide what is measured; the others are a machine's own (run-shard). */
 static const CliOption shard_options[] = {
     {.name = "shards",
@@ -343,11 +358,11 @@ static const CliOption shard_options[] = {
     TEXT("c-compiler", "FILE", cc, "compiler of host kernels (default: cc)"),
     TEXT("cxx-compiler", "FILE", cxx, "compiler of GPU kernels (CxxCompiler)"),
 };
-static const CliCommand shard = {"shard",
-                                 "CONFIG.yaml DIR --shards N",
-                                 "cut a run into N parts for several machines; DIR gets the plan",
-                                 2,
-                                 3,
+static const CliCommand shard = {.name = "shard",
+                                 .operands = "CONFIG.yaml DIR --shards N",
+                                 .help = "cut a run into N parts for several machines; DIR gets the plan",
+                                 .min = 2,
+                                 .max = 3,
                                  CLI_OPTIONS(shard_options)};
 static const CliOption machine_options[] = {
     DEVICE,
@@ -359,8 +374,12 @@ static const CliOption machine_options[] = {
     GLOBAL("verbose", NULL, "PrintLevel=2", NULL, "print more"),
 };
 static const CliCommand run_shard = {
-    "run-shard", "DIR I", "measure shard I, 0 to N-1, in a folder of its own below DIR; again: continue it",
-    2,           2,       CLI_OPTIONS(machine_options)};
+    .name = "run-shard",
+    .operands = "DIR I",
+    .help = "measure shard I, 0 to N-1, in a folder of its own below DIR; again: continue it",
+    .min = 2,
+    .max = 2,
+    CLI_OPTIONS(machine_options)};
 static const CliOption gather_options[] = {
     {.name = "output",
      .letter = 'o',
@@ -373,12 +392,12 @@ static const CliOption gather_options[] = {
     GLOBAL("verbose", NULL, "PrintLevel=2", NULL, "print more"),
 };
 static const CliCommand gather = {
-    "gather",
-    "DIR",
-    "put finished shards together into one run directory with its library; exit code 3: some are "
-    "missing",
-    1,
-    1,
+    .name = "gather",
+    .operands = "DIR",
+    .help = "put finished shards together into one run directory with its library; exit code 3: some are "
+            "missing",
+    .min = 1,
+    .max = 1,
     CLI_OPTIONS(gather_options)};
 static const CliOption report_options[] = {
     TEXT("html", "FILE", report_html,
@@ -399,12 +418,12 @@ static const CliOption report_options[] = {
     TEXT("part", "NAME", part, "device of CSV files that name none: MI210, 'RX 7900 XT' (--list-targets)"),
     FLAG("follow", follow, "write again while a run is at work; the page reloads itself"),
 };
-static const CliCommand report = {"report",
-                                  "OUTDIR|CSV...",
-                                  "results of runs, results CSV files and output of rocblas-bench as "
-                                  "a page, a spreadsheet or a summary",
-                                  1,
-                                  MAX_OPERANDS,
+static const CliCommand report = {.name = "report",
+                                  .operands = "OUTDIR|CSV...",
+                                  .help = "results of runs, results CSV files and output of rocblas-bench as "
+                                          "a page, a spreadsheet or a summary",
+                                  .min = 1,
+                                  .max = MAX_OPERANDS,
                                   CLI_OPTIONS(report_options)};
 static const CliOption gridwise_options[] = {
     FLAG("matrix", gridwise_matrix, "kernels with matrix instructions (XDLOPS)"),
@@ -418,12 +437,13 @@ static const CliOption gridwise_options[] = {
     FLAG("params", gridwise_params, "list all parameters of the tuning, or of the first possible one"),
 };
 static const CliCommand derive_gridwise = {
-    "derive-gridwise",
-    "M,N,K|'conv -n N -c C ..'...",
-    "matrix products and coordinate transforms of convolutions (lines of MIOpenDriver), and what follows "
-    "from the tuned parameters of gridwise kernels",
-    1,
-    MAX_OPERANDS,
+    .name = "derive-gridwise",
+    .operands = "M,N,K|'conv -n N -c C ..'...",
+    .help =
+        "matrix products and coordinate transforms of convolutions (lines of MIOpenDriver), and what follows "
+        "from the tuned parameters of gridwise kernels",
+    .min = 1,
+    .max = MAX_OPERANDS,
     CLI_OPTIONS(gridwise_options)};
 static const CliCommand *const commands[] = {&run,       &status, &explain,        &log_,   &diff,
                                              &tile,      &sizes,  &traffic,        &report, &shard,
