@@ -35,7 +35,8 @@ while [ $kills -lt "${KILLS:-3}" ] && [ $tries -lt 100 ]; do
   group=$(cat /proc/$pid/task/*/children 2>/dev/null | cut -d' ' -f1)
   [ -n "$group" ] || group=$pid
   if [ "$(random 2)" = 0 ]; then kill -9 -- "-$group" 2>/dev/null || kill -9 "-$pid" 2>/dev/null; else kill -9 $pid "$group" 2>/dev/null; fi
-  if wait $pid 2>/dev/null; then rm -rf killed; else kills=$((kills + 1)); fi # it was through: from the start again
+  # it was through, as the machine is less busy than it was: from the start again, and killed earlier
+  if wait $pid 2>/dev/null; then rm -rf killed; took=$((took / 2)); else kills=$((kills + 1)); fi
 done
 [ $kills = "${KILLS:-3}" ] || echo "only $kills kills"
 all killed >log 2>&1; echo "killed: exit $?"
