@@ -5,11 +5,10 @@ folder=$(dirname "$0")
 PATH=${OPTIMIZING:-/usr/local/bin:/usr/bin:/bin} # as it was before this came first
 source= flags= skip=
 for a; do
-  case $skip$a in
-    x*) skip= ;;
-    -o) skip=x ;;
-    -c) source=$source$a ;;
-    *.c) source=$source$a ;;
+  case $skip:$a in
+    x:*) skip= ;;
+    :-o) skip=x ;;
+    :-c | :*.c) source=$source$a ;;
     *) flags="$flags $a" ;;
   esac
 done

@@ -56,8 +56,8 @@ late = [(lo, hi, end - t) for t, lo, hi in said if end - t > 1]
 good = [x for x in late if x[0] - 1.5 <= x[2] <= x[1] * 1.3 + 1.5]
 print("ETA at", ("many" if len(late) > 8 else "some" if late else 0), "moments, right:", "nearly all" if len(good) >= 0.8 * len(late) else "%d of %d %s" % (len(good), len(late), late))
 PY
-# look OUT ...: what look.py says. A machine busy with other tests can hold up one run against its estimate, not three in a row:
-# a run that was not as it should be is made again in a new folder.
+# look tty|pipe COMMAND...: what look.py says of the command with the output folder 'out'. Other tests on the machine can hold up a
+# run against its estimate, but hardly three in a row: one whose estimates were wrong is made again, from the folder as it was.
 look() {
   for try in 1 2 3; do
     rm -rf tried; [ ! -d out ] || cp -r out tried

@@ -385,19 +385,28 @@ static void sums_in_workspace(void **state)
     library_free(lib);
 }
 
+/* A stream-K kernel whose tiles of 64x64 are cut into equal parts of K where that pays. Of the cost of a cut
+ * only that of each part is set. */
+static LibSolution stream_kernel(void)
+{
+    LibSolution s = {.name = "k", .map.mapping_dim = -1};
+    s.map.macro_tile[0] = s.map.macro_tile[1] = 64, s.map.depth_u = 16;
+    s.map.work_group[0] = s.map.work_group[1] = 8, s.map.work_group[2] = s.map.global_split_u = 1;
+    s.map.source_kernel = s.strided_batched = true;
+    s.map.stream_k = 3, s.map.global_accumulation = GLOBAL_ACC_PARTIALS, s.map.workspace_bytes_per_c = 8;
+    s.map.stream_k_part = 4;
+    return s;
+}
+
 /* Stream-K of kernels without warp groups: all tiles in equal parts, or whole, as work-groups for the
  * hardware to hand out. */
 static void even_parts(void **state)
 {
     (void)state;
-    LibSolution s = {.name = "k", .map.mapping_dim = -1};
+    LibSolution s = stream_kernel();
     Contraction p;
     LaunchList list;
-    s.map.macro_tile[0] = s.map.macro_tile[1] = 64, s.map.depth_u = 16;
-    s.map.work_group[0] = s.map.work_group[1] = 8, s.map.work_group[2] = s.map.global_split_u = 1;
-    s.map.source_kernel = s.strided_batched = true;
-    s.map.stream_k = 3, s.map.global_accumulation = GLOBAL_ACC_PARTIALS, s.map.workspace_bytes_per_c = 8;
-    s.map.stream_k_part = 4, s.map.stream_k_fix = 14, s.map.stream_k_blocks = 2;
+    s.map.stream_k_fix = 14, s.map.stream_k_blocks = 2;
     contraction_gemm(&p, false, false, 64, 64, 64, 1);
     contraction_types(&p, TYPE_H, TYPE_H, TYPE_H, TYPE_H, TYPE_S);
     static const float one = 1;
@@ -420,14 +429,10 @@ static void even_parts(void **state)
 static void cuts_of_clusters(void **state)
 {
     (void)state;
-    LibSolution s = {.name = "k", .map.mapping_dim = -1};
+    LibSolution s = stream_kernel();
     Contraction p;
     LaunchList list;
-    s.map.macro_tile[0] = s.map.macro_tile[1] = 64, s.map.depth_u = 16;
-    s.map.work_group[0] = s.map.work_group[1] = 8, s.map.work_group[2] = s.map.global_split_u = 1;
-    s.map.source_kernel = s.strided_batched = true;
-    s.map.stream_k = 3, s.map.global_accumulation = GLOBAL_ACC_PARTIALS, s.map.workspace_bytes_per_c = 8;
-    s.map.stream_k_part = 4, s.map.stream_k_fix = 10, s.map.cluster[0] = 1, s.map.cluster[1] = 2;
+    s.map.stream_k_fix = 10, s.map.cluster[0] = 1, s.map.cluster[1] = 2;
     static const float one = 1;
     const LaunchInputs in = {.workspace = (void *)0x10000, .alpha = &one, .beta = &one};
     const LaunchHardware fourteen = {.n_cu = 14};

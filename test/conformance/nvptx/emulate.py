@@ -479,15 +479,15 @@ def across_cases(kind, trans, solutions):
 
 def walk_cases(short):
     """Work-groups that take several tiles or parts of tiles, of kernels with a ring, without one, without local memory."""
-    n = 0
+    n, every = 0, 211 if short else 3
     for kind, trans in itertools.product(KINDS, ('NN', 'NT', 'TN', 'TT')):
         direct = [{'DirectToVgprA': True, 'DirectToVgprB': True, 'PrefetchGlobalRead': 1, **s} for s in without_local(kind, trans)]
         for s in kernels(kind, trans) + (direct if kind != 'X' else []):
             n += 1
-            if n % (211 if short else 3):
+            if n % every:
                 continue
             own = {k: v for k, v in s.items() if not k.startswith('GlobalSplitU') and k != 'MinKForGSU'}
-            walk = WALKS[(n // (211 if short else 3)) % (8 if kind in 'SX' else 7)]
+            walk = WALKS[n // every % (8 if kind in 'SX' else 7)]
             narrow = 'DirectToVgprA' in s
             yield dict(cases.case('sm_90', kind, trans, {'WorkGroupMapping': 1 + n % 3, 'StaggerU': 0 if narrow else n % 2 * 4, **own, **walk,
                                                          'KernelLanguage': 'Source'}),
