@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/spread.h"
 #include "measure/model.h"
 #include "measure/model_rows.h"
 
@@ -289,34 +290,73 @@ static Err validate_fold(Arena *a, const ProblemType *pt, const ModelMatrix *m, 
     return ERR_OK;
 }
 
+/* The sums of one fold, which may be judged by another process. */
+typedef struct {
+    double spearman, first_99;
+    size_t n, n_ranked;
+} FoldSums;
+
+typedef struct {
+    const ProblemType *pt;
+    const ModelMatrix *m;
+    const ModelDevice *d;
+    ModelFolds folds;
+    double *loss;  /* [way][size]; each size is judged in one fold; shared among processes, like sums */
+    FoldSums *sum; /* [fold][way] */
+} Validation;
+
+static Err fold_judge(void *ctx, size_t fold)
+{
+    const Validation *v = ctx;
+    const size_t n = v->m->n_sizes;
+    ModelQuality q[MODEL_WAYS];
+    size_t n_out = 0;
+    Arena a;
+    arena_init(&a, 0);
+    bool *out = ARENA_ARRAY(&a, n + 1, bool);
+    for (int w = 0; w < MODEL_WAYS; w++) q[w] = (ModelQuality){.loss = &v->loss[(size_t)w * n]};
+    for (size_t z = 0; out && z < n; z++) n_out += out[z] = fold_of(&v->m->size[z], v->folds) == (int)fold;
+    Err e = out ? ERR_OK : err_set(ERR_FAILED, "out of memory for %zu sizes", n);
+    if (!e && n_out && n_out < n) e = validate_fold(&a, v->pt, v->m, v->d, out, q);
+    for (int w = 0; w < MODEL_WAYS; w++)
+        v->sum[fold * MODEL_WAYS + (size_t)w] =
+            (FoldSums){q[w].spearman, q[w].first_99, q[w].n, q[w].n_ranked};
+    arena_fini(&a);
+    return e;
+}
+
+/* Adds up the folds. */
+static Err quality_of(Arena *a, const Validation *v, int w, ModelQuality *q)
+{
+    const size_t n = v->m->n_sizes;
+    *q = (ModelQuality){.loss = ARENA_ARRAY(a, n + 1, double)};
+    TRY_ALLOC(q->loss);
+    memcpy(q->loss, &v->loss[(size_t)w * n], n * sizeof *q->loss);
+    for (int f = 0; f < v->folds.n; f++) {
+        const FoldSums *sum = &v->sum[f * MODEL_WAYS + w];
+        q->spearman += sum->spearman, q->first_99 += sum->first_99;
+        q->n += sum->n, q->n_ranked += sum->n_ranked;
+    }
+    const bool ranks = w <= MODEL_WAY_RESIDUAL && q->n;
+    q->spearman = ranks && q->n_ranked ? q->spearman / (double)q->n_ranked : (double)NAN;
+    q->first_99 = ranks ? q->first_99 / (double)q->n : (double)NAN;
+    return model_quality_finish(a, q, n);
+}
+
 Err model_cross_validate(Arena *a, const ProblemType *pt, const ModelMatrix *m, const ModelDevice *d,
                          ModelFolds folds, ModelQuality q[MODEL_WAYS])
 {
-    bool *out = ARENA_ARRAY(a, m->n_sizes + 1, bool);
-    TRY_ALLOC(out);
-    for (int w = 0; w < MODEL_WAYS; w++) {
-        q[w] = (ModelQuality){.loss = ARENA_ARRAY(a, m->n_sizes + 1, double)};
-        TRY_ALLOC(q[w].loss);
-        for (size_t z = 0; z < m->n_sizes; z++) q[w].loss[z] = (double)NAN;
-    }
-    Arena scratch;
-    arena_init(&scratch, 0);
-    Err e = 0;
-    for (int f = 0; !e && f < folds.n; f++) {
-        size_t n_out = 0;
-        for (size_t z = 0; z < m->n_sizes; z++) n_out += out[z] = fold_of(&m->size[z], folds) == f;
-        if (n_out && n_out < m->n_sizes) e = validate_fold(&scratch, pt, m, d, out, q);
-        arena_reset(&scratch);
-    }
-    arena_fini(&scratch);
-    TRY(e);
-    for (int w = 0; w < MODEL_WAYS; w++) {
-        bool ranks = w <= MODEL_WAY_RESIDUAL && q[w].n;
-        q[w].spearman = ranks && q[w].n_ranked ? q[w].spearman / (double)q[w].n_ranked : (double)NAN;
-        q[w].first_99 = ranks ? q[w].first_99 / (double)q[w].n : (double)NAN;
-        TRY(model_quality_finish(a, &q[w], m->n_sizes));
-    }
-    return ERR_OK;
+    const size_t n_loss = MODEL_WAYS * m->n_sizes + 1, n_sums = MODEL_WAYS * (size_t)folds.n;
+    Validation v = {.pt = pt, .m = m, .d = d, .folds = folds};
+    v.loss = spread_alloc(n_loss * sizeof *v.loss);
+    v.sum = spread_alloc(n_sums * sizeof *v.sum);
+    Err e = v.loss && v.sum ? ERR_OK : err_set(ERR_FAILED, "out of memory for %zu sizes", m->n_sizes);
+    for (size_t i = 0; !e && i < n_loss; i++) v.loss[i] = (double)NAN;
+    if (!e) e = spread_run(&(Spread){.n = (size_t)folds.n, .part = fold_judge, .ctx = &v});
+    for (int w = 0; !e && w < MODEL_WAYS; w++) e = quality_of(a, &v, w, &q[w]);
+    if (v.loss) spread_free(v.loss, n_loss * sizeof *v.loss);
+    if (v.sum) spread_free(v.sum, n_sums * sizeof *v.sum);
+    return e;
 }
 
 /* ---- summaries ---- */

@@ -27,6 +27,13 @@ static void logs_of(const ModelSize *z, double out[3])
     out[0] = log(z->m), out[1] = log(z->n), out[2] = log(z->k);
 }
 
+/* The size's section of the table. */
+static int own_section(const ModelTable *t, const ModelSize *z)
+{
+    const int64_t size[] = {(int64_t)z->m, (int64_t)z->n, (int64_t)z->k};
+    return t->pt ? section_of(t->pt, size, (int64_t)z->batch) : 0;
+}
+
 static bool has_size(const ModelTable *t, size_t z) { return !t->out || !t->out[z]; }
 
 Err model_table_make(Arena *a, ModelTable *t)
@@ -35,9 +42,11 @@ Err model_table_make(Arena *a, ModelTable *t)
     TRY_ALLOC(t->row = ARENA_ARRAY(a, m->n_sizes + 1, size_t));
     TRY(model_runs_make(a, m, t->out, &t->runs));
     TRY_ALLOC(t->log = arena_alloc(a, (m->n_sizes + 1) * sizeof *t->log));
+    TRY_ALLOC(t->section = ARENA_ARRAY(a, m->n_sizes + 1, int));
     t->n_more = 0;
     for (size_t z = 0; z < m->n_sizes; z++) {
         logs_of(&m->size[z], t->log[z]);
+        t->section[z] = own_section(t, &m->size[z]);
         const double *s = &m->seconds[z * m->n_kernels];
         Ask q = {t, s, &m->size[z]};
         t->row[z] = SIZE_MAX;
@@ -45,13 +54,6 @@ Err model_table_make(Arena *a, ModelTable *t)
             if (can_run(&q, k) && (t->row[z] == SIZE_MAX || s[k] < s[t->row[z]])) t->row[z] = k;
     }
     return ERR_OK;
-}
-
-/* The size's section of the table. */
-static int own_section(const ModelTable *t, const ModelSize *z)
-{
-    const int64_t size[] = {(int64_t)z->m, (int64_t)z->n, (int64_t)z->k};
-    return section_of(t->pt, size, (int64_t)z->batch);
 }
 
 typedef struct {
@@ -85,9 +87,9 @@ size_t model_table_nearest(const ModelTable *t, ModelWay way, const ModelSize *z
     for (size_t i = 0; i < t->m->n_sizes + t->n_more; i++) {
         const bool more = i >= t->m->n_sizes;
         const size_t k = more ? t->more[i - t->m->n_sizes].kernel : t->row[i];
-        const ModelSize *at = more ? &t->more[i - t->m->n_sizes].size : &t->m->size[i];
+        const int section = more ? t->more[i - t->m->n_sizes].section : t->section[i];
         if (k == SIZE_MAX) continue;
-        const bool apart = t->sections && own_section(t, at) != from.section;
+        const bool apart = t->sections && section != from.section;
         const double d = distance_to(&from, i) + (apart ? APART : 0);
         if (d < least && can_run(&q, k)) best = k, least = d;
     }
@@ -146,6 +148,7 @@ static bool row_consider(const Rows *r, size_t i)
     ModelRow *more = &t->more[t->n_more++];
     *more = (ModelRow){.at = at->at, .size = at->size, .kernel = k, .seconds = seconds};
     logs_of(&at->size, more->log);
+    more->section = own_section(t, &at->size);
     return true;
 }
 

@@ -16,6 +16,7 @@ typedef struct {
     ProblemSize at;
     ModelSize size;
     double log[3]; /* of M, N, K */
+    int section;   /* of the size (problem/section.h) */
     size_t kernel;
     double seconds; /* predicted */
 } ModelRow;
@@ -28,6 +29,7 @@ typedef struct {
     bool sections;      /* rows of a size's own section (problem/section.h) are nearer than all others */
     ModelRuns runs;
     double (*log)[3]; /* of m's sizes: M, N, K */
+    int *section;     /* of m's sizes */
     size_t *row;      /* of m's sizes: the kernel; SIZE_MAX: it has no row */
     ModelRow *more;   /* predicted rows */
     size_t n_more;
