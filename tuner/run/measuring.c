@@ -19,11 +19,18 @@ MeasureKey measuring_key(const Measuring *m, int64_t p, int64_t s)
     return (MeasureKey){g->variant[g->column[s]].kernel, g->problem_id[p], g->setting, m->run};
 }
 
+bool group_races(const Group *g, size_t p, size_t v)
+{
+    if (p + g->n_held_out >= g->n_sizes) return true;
+    if (g->variant[v].for_range) return false;
+    return !g->searched.raced || v >= g->searched.n_variants ||
+           g->searched.raced[p * g->searched.n_variants + v];
+}
+
 bool measuring_wanted(const Group *g, size_t p, size_t s)
 {
-    const bool is_held_out = p + g->n_held_out >= g->n_sizes;
-    if (g->variant[g->column[s]].for_range && !is_held_out) return false;
     if (g->searched.cut && g->searched.cut[p]) return false;
+    if (!group_races(g, p, g->column[s])) return false;
     return !g->wanted || g->wanted[p * g->n_variants + g->column[s]];
 }
 

@@ -78,8 +78,10 @@ typedef struct {
     struct {                   /* what the rounds of a search leave for the final measurements */
         double *ns;            /* [size that is not held out][variant]; 0: not measured; NULL: no search */
         size_t n_variants;     /* of ns; the work-group orders that come later have no times */
-        ProblemSize *between;  /* sizes between the config's that were searched too */
-        double *between_ns;    /* [between][variant], as ns */
+        bool *raced; /* [size that is not held out][variant]: close enough to the size's best for the last
+                      * race, for which time is short; NULL: all are */
+        ProblemSize *between; /* sizes between the config's that were searched too */
+        double *between_ns;   /* [between][variant], as ns */
         size_t n_between;
         int64_t *setting; /* of each round, in the store */
         size_t n_settings;
@@ -217,6 +219,9 @@ DeriveLimits run_derive_limits(const Run *r);
 Err group_none_valid(Run *r, Group *g);
 /* Whether solutions are chosen by a search, not all measured. */
 bool run_searches(const Run *r);
+/* Whether the final race on size p has variant v: on sizes that are not held out it leaves out kernels that a
+ * search kept for sizes between, and, where time is short, those far behind the best (Group.searched). */
+bool group_races(const Group *g, size_t p, size_t v);
 
 /* Makes the files that the device loads from the objects that were built. */
 Err group_code_objects(Run *r, Group *g);

@@ -1,6 +1,7 @@
 /* The finalists of a search: the candidates that are measured once more, side by side and on all sizes, so
  * that a size's winner is not the luckiest of many. See search_group.h. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "measure/cover.h"
 #include "run/search_group.h"
@@ -117,6 +118,79 @@ Err search_group_finalists(SearchGroup *x, size_t most)
     return search_group_variants(x, x->g, list, n);
 }
 
+/* ---- the final races ---- */
+
+/* A finalist's expected time on a size. */
+typedef struct {
+    double ns;
+    size_t variant;
+} Expected;
+
+static int by_time(const void *a, const void *b)
+{
+    const Expected *x = a, *y = b;
+    if (x->ns != y->ns) return x->ns < y->ns ? -1 : 1;
+    return x->variant < y->variant ? -1 : x->variant > y->variant;
+}
+
+/* Marks the n of a size's finalists that are expected to be the fastest, and the best that was measured. */
+static void raced_mark(SearchGroup *x, uint32_t z, const uint32_t *candidate, size_t n, Expected *list)
+{
+    Group *g = x->g;
+    bool *raced = &g->searched.raced[z * g->searched.n_variants];
+    size_t n_list = 0;
+    for (size_t i = 0; i < g->n_variants; i++) {
+        const uint32_t c = candidate[i];
+        if (c == UINT32_MAX || g->variant[i].for_range) continue;
+        raced[i] = c == x->search.best[z];
+        list[n_list++] = (Expected){search_expected(&x->search, c, z), i};
+    }
+    qsort(list, n_list, sizeof *list, by_time);
+    for (size_t i = 0; i < n && i < n_list; i++) raced[list[i].variant] = true;
+}
+
+/* Held-out sizes come evenly among the others: both are measured in part where the time is over early. */
+static Err order_deal(SearchGroup *x)
+{
+    Group *g = x->g;
+    const size_t n_held = g->n_held_out, n_own = g->n_sizes - n_held;
+    uint32_t *order = ARENA_ARRAY(&x->r->arena, g->n_sizes + 1, uint32_t);
+    size_t n = 0, held = 0;
+    TRY_ALLOC(order);
+    for (size_t i = 0; i < g->n_sizes; i++) {
+        const uint32_t z = g->order ? g->order[i] : (uint32_t)i;
+        if (z >= n_own) continue;
+        order[n++] = z;
+        for (const size_t done = n - held; held < n_held && (held + 1) * n_own <= done * n_held; held++)
+            order[n++] = (uint32_t)(n_own + held);
+    }
+    g->order = order;
+    return ERR_OK;
+}
+
+Err search_group_races(SearchGroup *x, size_t most)
+{
+    Group *g = x->g;
+    Arena a;
+    arena_init(&a, 0);
+    uint32_t *candidate = ARENA_ARRAY(&a, g->n_variants + 1, uint32_t);
+    Expected *list = ARENA_ARRAY(&a, g->n_variants + 1, Expected);
+    bool *raced = ARENA_ARRAY(&x->r->arena, x->n_own * g->n_variants + 1, bool);
+    Err e = candidate && list && raced ? search_learn(&x->search)
+                                       : err_set(ERR_FAILED, "out of memory for %zu sizes", x->n_own);
+    for (size_t i = 0; !e && i < g->n_variants; i++) {
+        candidate[i] = UINT32_MAX;
+        for (uint32_t c = 0; c < x->search.known.n; c++)
+            if (x->search.known.v[c].permutation == g->variant[i].permutation) candidate[i] = c;
+    }
+    if (!e) g->searched.raced = raced;
+    for (uint32_t z = 0; !e && z < x->n_own; z++) raced_mark(x, z, candidate, most, list);
+    arena_fini(&a);
+    return e ? e : order_deal(x);
+}
+
+/* ---- results of the rounds ---- */
+
 /* The state of copying a group's results to another setting. */
 typedef struct {
     Run *r;
@@ -151,18 +225,23 @@ static Err result_keep(Keep *x, MeasureKey key, bool in_rounds)
     return 0;
 }
 
+/* Of kernels that were in no final race of a size, those of the rounds count only where the size had none:
+ * the times of a round are less certain. */
 static Err size_keep(Keep *x, size_t z)
 {
     const Group *g = x->g;
     const int64_t n_runs = x->r->config->globals.NumBenchmarks;
-    const bool is_held_out = z + g->n_held_out >= g->n_sizes;
     MeasureKey peer = {.problem = g->problem_id[z]};
-    bool has_peer;
+    bool has_peer, has_final = false;
     Str name;
+    for (size_t i = 0; !has_final && i < g->n_variants; i++) {
+        const MeasureKey key = {g->variant[i].kernel, g->problem_id[z], x->from, 0};
+        TRY(store_measured(&x->r->store, &key, &has_final));
+    }
     for (size_t i = 0; i < g->n_variants; i++)
         for (int64_t run = 0; run < n_runs; run++)
             TRY(result_keep(x, (MeasureKey){g->variant[i].kernel, g->problem_id[z], 0, run},
-                            is_held_out || !g->variant[i].for_range));
+                            has_final ? group_races(g, z, i) : !g->variant[i].for_range));
     arena_reset(&x->a);
     TRY(store_peer_find(&x->r->store, &x->a, peer.problem, x->from, &peer.kernel, &name, &has_peer));
     for (; has_peer && peer.run < n_runs; peer.run++) TRY(result_keep(x, peer, false));

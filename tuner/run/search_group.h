@@ -77,6 +77,9 @@ Err search_group_finalists(SearchGroup *x, size_t most);
  * which sizes between the tuned ones would lose most, by prediction (measure/model_range.h). Also fills in
  * Group.searched, the results of the rounds. */
 Err search_group_range(SearchGroup *x, size_t most);
+/* Fills in Group.searched.raced: `most` finalists for each size, by expected time. Held-out sizes are dealt
+ * among the others. */
+Err search_group_races(SearchGroup *x, size_t most);
 /* After final measurements that were interrupted or cut short: pairs without a final result get that of the
  * last round that has one. All results of the group are copied to a setting of their own, so that a run that
  * continues still measures the missing pairs. */

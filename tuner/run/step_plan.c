@@ -156,13 +156,12 @@ static Err unwritten_store(Run *r, const Group *g)
     return n ? store_rejection_add(&r->store, g->plan, STR("kernel-writer"), g->unwritten[0].why, n) : 0;
 }
 
-/* Stores the number of pairs that are not measured: kernels that are kept for sizes between the tuned ones
- * are measured on held-out sizes only. */
+/* Stores the number of pairs that the final race leaves out. */
 static Err left_store(Run *r, const Group *g)
 {
     int64_t n = 0;
-    for (size_t i = 0; i < g->n_variants; i++)
-        if (g->variant[i].for_range) n += (int64_t)(g->n_sizes - g->n_held_out);
+    for (size_t z = 0; z < g->n_sizes; z++)
+        for (size_t i = 0; i < g->n_variants; i++) n += !group_races(g, z, i);
     return n ? store_plan_left_add(&r->store, g->plan, n) : 0;
 }
 

@@ -32,9 +32,9 @@
  * operands of all sizes takes long. The share is then SIZES_ROOM times that, because winners are checked on
  * operands that are made again. */
 static const double FINAL_SHARE = 0.2, FINAL_MOST = 0.4, SIZES_ROOM = 2.2;
-/* The least number of finalists of a group; the part of the finalists' time, without operands, that checks
- * take. */
-enum { FINALISTS_LEAST = 4 };
+/* The least number of finalists of a group, and as many as it may be thought to get; the part of the
+ * finalists' time, without operands, that checks take. */
+enum { FINALISTS_LEAST = 4, FINALISTS_GUESS = 32 };
 static const double CHECK_SHARE = 0.5;
 /* Share of the budget for packing kernels for sizes between the tuned ones; RANGE_LEAST are kept in any
  * case. */
@@ -108,14 +108,19 @@ static size_t range_most(const Searching *x)
     return n < RANGE_LEAST ? RANGE_LEAST : n < MODEL_RANGE_KERNELS ? (size_t)n : MODEL_RANGE_KERNELS;
 }
 
-/* Seconds of the final measurement of a size by search_cost.h, without its finalists; of held-out sizes with
- * the kernels that the library has for sizes between. */
+/* Kernels that are measured on held-out sizes: finalists, and those for sizes between. */
+static size_t held_out_kernels(const Searching *x, const Group *g)
+{
+    return g->searched.ns ? g->n_variants : FINALISTS_GUESS + range_most(x);
+}
+
+/* Seconds of the final measurement of a size by search_cost.h, without its finalists, but for those of
+ * held-out sizes. */
 static double final_size_seconds(const Searching *x, const Group *g, size_t z)
 {
     const ProblemType *pt = &g->problem->pt;
-    const bool is_held_out = z + g->n_held_out >= g->n_sizes;
-    const double kernels = is_held_out ? (double)range_most(x) * search_cost_kernel(pt, &g->size[z]) : 0;
-    return search_cost_of_size(pt, &g->size[z]) + kernels;
+    const size_t n = z + g->n_held_out >= g->n_sizes ? held_out_kernels(x, g) : 0;
+    return search_cost_of_size(pt, &g->size[z]) + (double)n * search_cost_kernel(pt, &g->size[z]);
 }
 
 /* Seconds of all final measurements, without finalists; sizes between have none. */
@@ -169,7 +174,7 @@ static SearchQuota quota_of(Searching *x)
 /* Seconds for the finalists, without those that the operands of the sizes take. */
 static double final_room(const Searching *x) { return fmax(0, final_seconds(x) - final_sizes_seconds(x)); }
 
-/* How many finalists of a group there is time for, by what checking them on all its sizes takes. */
+/* How many finalists of a group there is time for on each of its sizes, by what checking them takes. */
 static size_t finalists_most(const Searching *x, const SearchGroup *s)
 {
     double pairs = 0;
@@ -196,9 +201,50 @@ static Err final_costs_note(const Searching *x, const SearchGroup *s)
     const double race = race_of_finalists(x), scale = scale_of(x);
     if (x->budget <= 0) return ERR_OK;
     TRY_ALLOC(g->searched.seconds = ARENA_ARRAY(&x->r->arena, g->n_sizes + 1, double));
-    for (size_t z = 0; z < g->n_sizes; z++)
-        g->searched.seconds[z] = race + scale * final_size_seconds(x, g, z);
+    for (size_t z = 0; z < g->n_sizes; z++) {
+        size_t n = 0;
+        for (size_t i = 0; z < s->n_own && i < g->n_variants; i++) n += group_races(g, z, i);
+        const double checks = (double)n * search_cost_kernel(&g->problem->pt, &g->size[z]);
+        g->searched.seconds[z] = race + scale * (final_size_seconds(x, g, z) + checks);
+    }
     return ERR_OK;
+}
+
+static Err end_record(Searching *x, SearchGroup *s)
+{
+    const char *reason = x->r->stopped                    ? "interrupted"
+                         : !s->finished || x->out_of_time ? "TimeBudget is spent"
+                         : s->search.o.method == SEARCH_MODEL
+                             ? "nothing that was not measured promises to be faster"
+                             : "all candidates were measured";
+    size_t n = 0;
+    for (size_t c = 0; c < s->search.known.n; c++) n += s->made.n > c && s->made.v[c].hash.s;
+    SearchEnd end = {.reason = str_from(reason),
+                     .n_rounds = (int64_t)s->n_rounds,
+                     .n_candidates = (int64_t)n,
+                     .n_pairs = (int64_t)s->search.n_pairs,
+                     .n_finalists = (int64_t)s->g->n_variants,
+                     .hope = s->search.o.method == SEARCH_MODEL ? search_hope(&s->search) : (double)NAN,
+                     .seconds = spent(x)};
+    notice("%.*s: searched by %.*s: %" PRId64 " of %" PRId64 " candidates%s (%" PRId64
+           " permutations), %.1f on a size, %" PRId64 " rounds; stopped: %s; %zu finalists",
+           STR_ARG(s->g->name), STR_ARG(s->record.method), end.n_candidates, s->record.n_candidates,
+           s->record.sampled ? " of a sample" : "", s->record.n_permutations,
+           (double)end.n_pairs / (double)s->search.o.n_sizes, end.n_rounds, reason, s->g->n_variants);
+    return store_search_end_add(&x->r->store, s->record.id, x->r->session, &end);
+}
+
+/* The finalists, the kernels for sizes between, and the final races. MaxLoss needs all finalists on all
+ * sizes. */
+static Err finals_plan(Searching *x, SearchGroup *s)
+{
+    TRY(search_group_finalists(s, finalists_most(x, s)));
+    TRY(end_record(x, s));
+    const size_t n_finalists = s->g->n_variants;
+    TRY(search_group_range(s, range_most(x)));
+    const size_t most = finalists_most(x, s);
+    if (most < n_finalists && !(x->as_given.MaxLoss > 0)) TRY(search_group_races(s, most));
+    return final_costs_note(x, s);
 }
 
 /* Records the expected gain of unmeasured pairs and returns it; -1: it is not known yet. */
@@ -365,10 +411,18 @@ static Err round_measure(Searching *x)
     return 0;
 }
 
+/* Rounds end when the rest of the budget is needed for the finalists, by what the rounds so far have taken. */
+static void deadline_set(const Searching *x)
+{
+    const double end = x->budget - final_seconds(x) - x->before;
+    if (x->budget > 0) x->r->deadline_ns = x->started_ns + (uint64_t)(1e9 * fmax(0, end));
+}
+
 static Err round_run(Searching *x)
 {
     TRY(round_advance(x));
     TRY(round_measure(x));
+    deadline_set(x);
     for (size_t i = 0; i < x->n; i++) TRY(search_group_results(&x->group[i]));
     TRY(spent_note(x));
     return rounds_choose(x);
@@ -392,30 +446,6 @@ static void globals_of_rounds(Searching *x, bool race)
     if (race) g->TimingMethod = 2;
     g->Peer = 0;
     g->NumBenchmarks = 1;
-}
-
-static Err end_record(Searching *x, SearchGroup *s)
-{
-    const char *reason = x->r->stopped                    ? "interrupted"
-                         : !s->finished || x->out_of_time ? "TimeBudget is spent"
-                         : s->search.o.method == SEARCH_MODEL
-                             ? "nothing that was not measured promises to be faster"
-                             : "all candidates were measured";
-    size_t n = 0;
-    for (size_t c = 0; c < s->search.known.n; c++) n += s->made.n > c && s->made.v[c].hash.s;
-    SearchEnd end = {.reason = str_from(reason),
-                     .n_rounds = (int64_t)s->n_rounds,
-                     .n_candidates = (int64_t)n,
-                     .n_pairs = (int64_t)s->search.n_pairs,
-                     .n_finalists = (int64_t)s->g->n_variants,
-                     .hope = s->search.o.method == SEARCH_MODEL ? search_hope(&s->search) : (double)NAN,
-                     .seconds = spent(x)};
-    notice("%.*s: searched by %.*s: %" PRId64 " of %" PRId64 " candidates%s (%" PRId64
-           " permutations), %.1f on a size, %" PRId64 " rounds; stopped: %s; %zu finalists",
-           STR_ARG(s->g->name), STR_ARG(s->record.method), end.n_candidates, s->record.n_candidates,
-           s->record.sampled ? " of a sample" : "", s->record.n_permutations,
-           (double)end.n_pairs / (double)s->search.o.n_sizes, end.n_rounds, reason, s->g->n_variants);
-    return store_search_end_add(&x->r->store, s->record.id, x->r->session, &end);
 }
 
 static Err groups_open(Searching *x)
@@ -465,15 +495,12 @@ static Err rounds_run(Searching *x)
     building_drop(x->after.building);
     if (!run_stop(x->r, e, has_results(x))) TRY(e);
     x->r->deadline_ns = 0;
-    x->r->race_seconds = race_of_finalists(x);
     for (size_t i = 0; i < x->n; i++) {
         SearchGroup *s = &x->group[i];
         if (s->g->given_up || !s->record.id) continue;
-        TRY(search_group_finalists(s, finalists_most(x, s)));
-        TRY(end_record(x, s));
-        TRY(search_group_range(s, range_most(x)));
-        TRY(final_costs_note(x, s));
+        TRY(finals_plan(x, s));
     }
+    x->r->race_seconds = race_of_finalists(x);
     return 0;
 }
 
@@ -512,8 +539,7 @@ Err step_search(Run *r)
     for (size_t i = 0; i < x.n; i++) x.group[i].g->round = 1;
     Err e = groups_open(&x);
     if (!e) limit_tell(&x);
-    if (x.budget > 0)
-        r->deadline_ns = x.started_ns + (uint64_t)(1e9 * fmax(0, x.budget - final_seconds(&x) - x.before));
+    deadline_set(&x);
     if (!e) e = rounds_run(&x);
     r->deadline_ns = x.budget > 0 ? x.started_ns + (uint64_t)(1e9 * fmax(0, x.budget - x.before)) : 0;
     r->config->globals = x.as_given;
