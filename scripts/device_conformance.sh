@@ -357,6 +357,81 @@ done
 began=$(date +%s)
 say() { echo "$(($(date +%s)-began)) s: $*" | tee -a "$out/seconds.txt"; }
 
+# ---- the table ----
+
+groups() { # run
+  for dir in "$out/$1"/1_BenchmarkProblems/*/00_Final/kernels.csv; do
+    [ ! -f "$dir" ] || basename "${dir%/00_Final/kernels.csv}"
+  done
+}
+
+key() { # run, group: family, type, transposes
+  ta=N tb=N
+  case $2 in Cijk_AlikC_*) ta=C;; Cijk_Alik_*) ta=T;; esac
+  case $2 in *_BjlkC_*) tb=C;; *_Bjlk_*) tb=T;; esac
+  echo "${1%%_*} $(echo "$2" | sed 's/^Cijk_[^_]*_[^_]*_//; s/_[0-9]*$//; s/_BH*$//; s/\([SDCZH]\)B/\1/') $ta$tb"
+}
+
+# Facts, one a line: family type transposes what number
+facts() {
+  while read -r run rest; do
+    for group in $(groups "$run"); do
+      echo "$(key "$run" "$group") kernels $(($(wc -l <"$out/$run/1_BenchmarkProblems/$group/00_Final/kernels.csv") - 1))"
+    done
+  done <"$out/runs"
+  while read -r run group pass; do
+    k=$(key "$run" "$group")
+    [ -f "$out/events/$run.$group.$pass" ] || { echo "$k failed 1"; continue; } # not run within LIMIT
+    awk -F'\t' -v k="$k" '$1 == "end" { n[$4]++ }
+      END { for (s in n) if (s == "PASSED") print k, "passed", n[s]
+            else if (s ~ /ASSERTS|HARDWARE|SKIPPED/) print k, "skipped", n[s]; else print k, "failed", n[s]
+            if (!NR) print k, "failed", 1 }' "$out/events/$run.$group.$pass"
+  done <"$out/list"
+  while read -r run group kind; do
+    k=$(key "$run" "$group")
+    : >>"$out/bench/$run.$group.$kind.out" # not run within LIMIT: all failed
+    awk -v k="$k" -v want="$(wc -l <"$out/bench/$run.$group.$kind.yaml")" '/^#.*; right: / { good++ }
+      END { print k, "arrays", good + 0; print k, "arrays_failed", want - good }' "$out/bench/$run.$group.$kind.out"
+  done <"$out/bench.list"
+  while read -r run group kind tool; do
+    : >>"$out/bench/$run.$group.$kind.$tool.sanitizer"
+    awk -v k="$(key "$run" "$group")" -v tool="$tool" '
+      /ERROR SUMMARY:/ { for (i = 1; i <= NF; i++) if ($i == "SUMMARY:") n += $(i + 1); done = 1 }
+      /RACECHECK SUMMARY:/ { for (i = 1; i <= NF; i++) if ($i == "SUMMARY:") n += $(i + 1); done = 1 }
+      END { print k, tool, n + 0; print k, tool "_runs", done + 0; if (!done) print k, "unfinished", 1 }
+      ' "$out/bench/$run.$group.$kind.$tool.sanitizer"
+  done <"$out/sanitizer.list"
+}
+# Prints the table of what has run so far; false when something failed.
+table() {
+  facts >"$out/facts"
+  awk -v tools="$tools" '
+    { id = $1 " " $2; if (!(id in seen)) { seen[id] = 1; order[++n] = id }
+      if (!((id, $3) in t)) { t[id, $3] = 1; trans[id] = trans[id] (trans[id] ? " " : "") $3 }
+      x[id, $4] += $5; total[$4] += $5 }
+    function row(id, trans, i) { split(id, f, " ")
+      printf "%s,%s,%s,%d,%d,%d,%d,%d,%d", f[1], f[2], trans, x[id, "kernels"], x[id, "passed"], x[id, "failed"], x[id, "skipped"],
+             x[id, "arrays"], x[id, "arrays_failed"]
+      for (i = 1; i <= n_tools; i++) printf ",%s", (id, tool[i] "_runs") in x ? x[id, tool[i]] : "-"
+      printf ",%d\n", x[id, "unfinished"] }
+    END { n_tools = split(tools, tool, " ")
+      printf "family,type,transposes,kernels,passed,failed,not_for_size,arrays_passed,arrays_failed"
+      for (i = 1; i <= n_tools; i++) printf ",%s", tool[i]
+      print ",sanitizer_unfinished"
+      for (i = 1; i <= n; i++) row(order[i], trans[order[i]])
+      for (w in total) x["all all", w] = total[w]
+      row("all all", "") }' "$out/facts" >"$out/conformance.csv"
+  # the first of each kind of failure
+  grep -h -m1 -e '^end.*FAILED' -e '^end.*INVALID' -e '^end.*CRASHED' -e '^end.*TIMEOUT' "$out"/events/*.* 2>/dev/null | sort | uniq -c |
+    sort -rn | head -5 || true
+  awk -F, '{ for (i = 1; i <= NF; i++) { c[NR, i] = $i; if (length($i) > w[i]) w[i] = length($i) } }
+    END { for (r = 1; r <= NR; r++) { for (i = 1; i <= NF; i++) printf "%-" w[i] + 2 "s", c[r, i]; print "" } }' "$out/conformance.csv"
+  tail -n 1 "$out/conformance.csv" | awk -F, '{ bad = $6 + $9; for (i = 10; i <= NF; i++) bad += $i; exit bad > 0 }'
+}
+: >"$out/list"; : >"$out/bench.list"; : >"$out/sanitizer.list"
+mkdir -p "$out/events" "$out/bench"
+trap 'say "stopped: results of what did not run are missing or count as failed"; table || true; exit 1' TERM INT
+
 # ---- 1: the pipeline ----
 
 wanted >"$out/runs"
@@ -407,11 +482,6 @@ passes="scaled offset offset_c same nothing"
 # the copy engine takes addresses of multiples of 16 bytes
 family_passes() { case $1 in wgmma) echo "scaled aligned same nothing";; *) echo "$passes";; esac; }
 mkdir -p "$out/events"
-groups() { # run
-  for dir in "$out/$1"/1_BenchmarkProblems/*/00_Final/kernels.csv; do
-    [ ! -f "$dir" ] || basename "${dir%/00_Final/kernels.csv}"
-  done
-}
 while read -r name family init rest; do
   for g in $(groups "$name"); do for p in $(family_passes "$family"); do echo "$name $g $p"; done; done
 done <"$out/runs" >"$out/list"
@@ -496,13 +566,6 @@ say "arrays of pointers: $(wc -l <"$out/bench.list") runs"
 
 # ---- 4: compute-sanitizer ----
 
-key() { # run, group: family, type, transposes
-  ta=N tb=N
-  case $2 in Cijk_AlikC_*) ta=C;; Cijk_Alik_*) ta=T;; esac
-  case $2 in *_BjlkC_*) tb=C;; *_Bjlk_*) tb=T;; esac
-  echo "${1%%_*} $(echo "$2" | sed 's/^Cijk_[^_]*_[^_]*_//; s/_[0-9]*$//; s/_BH*$//; s/\([SDCZH]\)B/\1/') $ta$tb"
-}
-
 : >"$out/sanitizer.list"
 if [ -n "$sanitizer" ]; then
   while read -r name family rest; do
@@ -527,59 +590,5 @@ EOF
   timeout "$limit" xargs -P "$(((jobs + 1) / 2))" -n 4 sh "$out/sanitizer.sh" <"$out/sanitizer.list" || true
 [ -z "$sanitizer" ] || say "sanitizer: $(wc -l <"$out/sanitizer.list") runs"
 
-# ---- the table ----
-
-# Facts, one a line: family type transposes what number
-facts() {
-  while read -r run rest; do
-    for group in $(groups "$run"); do
-      echo "$(key "$run" "$group") kernels $(($(wc -l <"$out/$run/1_BenchmarkProblems/$group/00_Final/kernels.csv") - 1))"
-    done
-  done <"$out/runs"
-  while read -r run group pass; do
-    k=$(key "$run" "$group")
-    [ -f "$out/events/$run.$group.$pass" ] || { echo "$k failed 1"; continue; } # not run within LIMIT
-    awk -F'\t' -v k="$k" '$1 == "end" { n[$4]++ }
-      END { for (s in n) if (s == "PASSED") print k, "passed", n[s]
-            else if (s ~ /ASSERTS|HARDWARE|SKIPPED/) print k, "skipped", n[s]; else print k, "failed", n[s]
-            if (!NR) print k, "failed", 1 }' "$out/events/$run.$group.$pass"
-  done <"$out/list"
-  while read -r run group kind; do
-    k=$(key "$run" "$group")
-    : >>"$out/bench/$run.$group.$kind.out" # not run within LIMIT: all failed
-    awk -v k="$k" -v want="$(wc -l <"$out/bench/$run.$group.$kind.yaml")" '/^#.*; right: / { good++ }
-      END { print k, "arrays", good + 0; print k, "arrays_failed", want - good }' "$out/bench/$run.$group.$kind.out"
-  done <"$out/bench.list"
-  while read -r run group kind tool; do
-    : >>"$out/bench/$run.$group.$kind.$tool.sanitizer"
-    awk -v k="$(key "$run" "$group")" -v tool="$tool" '
-      /ERROR SUMMARY:/ { for (i = 1; i <= NF; i++) if ($i == "SUMMARY:") n += $(i + 1); done = 1 }
-      /RACECHECK SUMMARY:/ { for (i = 1; i <= NF; i++) if ($i == "SUMMARY:") n += $(i + 1); done = 1 }
-      END { print k, tool, n + 0; print k, tool "_runs", done + 0; if (!done) print k, "unfinished", 1 }
-      ' "$out/bench/$run.$group.$kind.$tool.sanitizer"
-  done <"$out/sanitizer.list"
-}
-facts >"$out/facts"
-awk -v tools="$tools" '
-  { id = $1 " " $2; if (!(id in seen)) { seen[id] = 1; order[++n] = id }
-    if (!((id, $3) in t)) { t[id, $3] = 1; trans[id] = trans[id] (trans[id] ? " " : "") $3 }
-    x[id, $4] += $5; total[$4] += $5 }
-  function row(id, trans, i) { split(id, f, " ")
-    printf "%s,%s,%s,%d,%d,%d,%d,%d,%d", f[1], f[2], trans, x[id, "kernels"], x[id, "passed"], x[id, "failed"], x[id, "skipped"],
-           x[id, "arrays"], x[id, "arrays_failed"]
-    for (i = 1; i <= n_tools; i++) printf ",%s", (id, tool[i] "_runs") in x ? x[id, tool[i]] : "-"
-    printf ",%d\n", x[id, "unfinished"] }
-  END { n_tools = split(tools, tool, " ")
-    printf "family,type,transposes,kernels,passed,failed,not_for_size,arrays_passed,arrays_failed"
-    for (i = 1; i <= n_tools; i++) printf ",%s", tool[i]
-    print ",sanitizer_unfinished"
-    for (i = 1; i <= n; i++) row(order[i], trans[order[i]])
-    for (w in total) x["all all", w] = total[w]
-    row("all all", "") }' "$out/facts" >"$out/conformance.csv"
 say "done"
-# the first of each kind of failure
-grep -h -m1 -e '^end.*FAILED' -e '^end.*INVALID' -e '^end.*CRASHED' -e '^end.*TIMEOUT' "$out"/events/*.* 2>/dev/null | sort | uniq -c |
-  sort -rn | head -5 || true
-awk -F, '{ for (i = 1; i <= NF; i++) { c[NR, i] = $i; if (length($i) > w[i]) w[i] = length($i) } }
-  END { for (r = 1; r <= NR; r++) { for (i = 1; i <= NF; i++) printf "%-" w[i] + 2 "s", c[r, i]; print "" } }' "$out/conformance.csv"
-tail -n 1 "$out/conformance.csv" | awk -F, '{ bad = $6 + $9; for (i = 10; i <= NF; i++) bad += $i; exit bad > 0 }'
+table

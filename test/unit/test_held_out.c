@@ -52,8 +52,27 @@ static void narrow(void **state)
     assert_int_equal(held_out_draw(&pt, given, 0, 1, N, out), 0);
 }
 
+/* Five sizes of which two are held out: own ones keep their order, and the time may end anywhere. */
+static void deals(void **state)
+{
+    const uint32_t order[] = {4, 2, 3, 0, 1}, expected[] = {2, 0, 3, 1, 4};
+    uint32_t out[7], listed[7];
+    (void)state;
+    held_out_deal(order, 3, 2, out);
+    assert_memory_equal(out, expected, sizeof expected);
+    held_out_deal(NULL, 2, 5, listed); /* more held out than others */
+    for (uint32_t z = 0; z < 7; z++) {
+        size_t at = 0;
+        while (at < 7 && listed[at] != z) at++;
+        assert_in_range(at, 0, 6);
+    }
+    assert_int_equal(listed[0], 0);
+    assert_int_equal(listed[3], 1);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(draws), cmocka_unit_test(narrow)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(draws), cmocka_unit_test(narrow),
+                                       cmocka_unit_test(deals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -221,7 +221,8 @@ static Step step_of(ExprPool *p, const Walk *w, const Expr *tiles, const Expr *s
 static Step step_by_id(ExprPool *p, const WalkStreamWords *words, const Expr *cut_tile, const Expr *cut,
                        const Expr *groups, const Expr *id)
 {
-    const Expr *is_cut = expr_name(p, "is_cut", expr_op(p, EXPR_LE, words->whole, id));
+    const Expr *is_cut = words->is_cut ? words->is_cut
+                                       : expr_name(p, "is_cut", expr_op(p, EXPR_LE, words->whole, id));
     const Expr *tile = expr_select(p, is_cut, add(p, words->whole, cut_tile), id);
     const Expr *ids = add(p, words->whole, expr_select(p, cut, groups, expr_const(p, 0)));
     return (Step){is_cut, cut_tile, expr_name(p, "tile", counted(p, tile)), ids};

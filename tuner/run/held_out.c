@@ -207,6 +207,19 @@ static Err type_add(Run *r, size_t first)
     return ERR_OK;
 }
 
+void held_out_deal(const uint32_t *order, size_t n_own, size_t n_held, uint32_t *out)
+{
+    size_t n = 0, own = 0, held = 0;
+    for (size_t i = 0; i < n_own + n_held; i++) {
+        const uint32_t z = order ? order[i] : (uint32_t)i;
+        if (z >= n_own) continue;
+        out[n++] = z;
+        own++;
+        for (; held < n_held && (held + 1) * n_own <= own * n_held; held++)
+            out[n++] = (uint32_t)(n_own + held);
+    }
+}
+
 Err held_out_add(Run *r)
 {
     for (size_t i = 0; i < r->n_groups; i++) {

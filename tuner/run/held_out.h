@@ -19,6 +19,11 @@ size_t held_out_draw(const ProblemType *pt, const ProblemSize *given, size_t n_g
 /* True when M, N and K are multiples of 8, as those of every other drawn size. */
 bool held_out_is_aligned(const ProblemType *pt, const ProblemSize *s);
 
+/* Fills in the order in which n_own sizes and the n_held that follow them are measured: the own ones as they
+ * stand in `order` (NULL: as they are listed), the others evenly among them, so that where the time is over
+ * early some of both are measured. */
+void held_out_deal(const uint32_t *order, size_t n_own, size_t n_held, uint32_t *out);
+
 /* Appends the held-out sizes to the groups of each problem type. */
 Err held_out_add(Run *r);
 

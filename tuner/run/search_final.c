@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "measure/cover.h"
+#include "run/held_out.h"
 #include "run/search_group.h"
 
 /* Finalists are all winners, or, where there are more than FINALISTS, a subset that keeps every size within
@@ -149,25 +150,6 @@ static void raced_mark(SearchGroup *x, uint32_t z, const uint32_t *candidate, si
     for (size_t i = 0; i < n && i < n_list; i++) raced[list[i].variant] = true;
 }
 
-/* Held-out sizes come evenly among the others: both are measured in part where the time is over early. */
-static Err order_deal(SearchGroup *x)
-{
-    Group *g = x->g;
-    const size_t n_held = g->n_held_out, n_own = g->n_sizes - n_held;
-    uint32_t *order = ARENA_ARRAY(&x->r->arena, g->n_sizes + 1, uint32_t);
-    size_t n = 0, held = 0;
-    TRY_ALLOC(order);
-    for (size_t i = 0; i < g->n_sizes; i++) {
-        const uint32_t z = g->order ? g->order[i] : (uint32_t)i;
-        if (z >= n_own) continue;
-        order[n++] = z;
-        for (const size_t done = n - held; held < n_held && (held + 1) * n_own <= done * n_held; held++)
-            order[n++] = (uint32_t)(n_own + held);
-    }
-    g->order = order;
-    return ERR_OK;
-}
-
 Err search_group_races(SearchGroup *x, size_t most)
 {
     Group *g = x->g;
@@ -186,7 +168,12 @@ Err search_group_races(SearchGroup *x, size_t most)
     if (!e) g->searched.raced = raced;
     for (uint32_t z = 0; !e && z < x->n_own; z++) raced_mark(x, z, candidate, most, list);
     arena_fini(&a);
-    return e ? e : order_deal(x);
+    TRY(e);
+    uint32_t *order = ARENA_ARRAY(&x->r->arena, g->n_sizes + 1, uint32_t);
+    TRY_ALLOC(order);
+    held_out_deal(g->order, g->n_sizes - g->n_held_out, g->n_held_out, order);
+    g->order = order;
+    return ERR_OK;
 }
 
 /* ---- results of the rounds ---- */

@@ -83,15 +83,53 @@ static void stream_loop(GpuWalk *w, Buf *out)
     expr_let(&w->text, gpu_names_of_tile.id, w->stream.tile);
 }
 
-/* Stream-K by a grid that has a group for each part of all tiles. Returns the names of the tile's place. */
+/* Prints "name = e;" behind declarations of the named expressions in e. */
+static void assign(GpuWalk *w, const char *name, const Expr *e)
+{
+    expr_declare(&w->text, e);
+    buf_printf(w->text.out, "%*s%s = ", 4 * w->text.indent, "", name);
+    expr_print(w->text.style, e, 0, w->text.out);
+    buf_puts(w->text.out, ";\n");
+}
+
+/* Stream-K by a grid that has a group for each part of all tiles. What a group takes stands in variables: a
+ * whole tile, unless there are more groups than tiles, as the numbers of parts cost small sizes 0.1 us.
+ * Returns the names of the tile's place. */
 static WalkNames even_parts(GpuWalk *w)
 {
+    static const char *const name[] = {"tile_column", "at_part",  "at_parts",
+                                       "at_first",    "at_count", "at_group"};
+    enum { FIELDS = sizeof name / sizeof *name };
+    ExprPool *pool = &w->pool;
     WalkNames all = names, tile = names;
-    const Expr *column, *k = expr_var(&w->pool, "size_k", WALK_K, 0, UINT32_MAX);
+    const Expr *column, *k = expr_var(pool, "size_k", WALK_K, 0, UINT32_MAX);
+    const Expr *zero = expr_const(pool, 0), *one = expr_const(pool, 1), *var[FIELDS];
+    const Expr *x = expr_var(pool, names.group[0], WALK_GROUP_X, 0, UINT32_MAX);
     all.stream_groups = "@grid_x()";
-    w->stream = walk_stream_even(&w->pool, &w->p->walk, &all, k, &column);
-    tile.group[0] = "tile_column";
-    expr_let(&w->text, tile.group[0], column);
+    const WalkStream cut = walk_stream_even(pool, &w->p->walk, &all, k, &column);
+    const Expr *chunks = expr_ceil_div(pool, k, expr_const(pool, w->p->walk.depth_u));
+    const Expr *const of_whole[] = {x, zero, one, zero, chunks, zero};
+    const Expr *const of_cut[] = {column, cut.part, cut.parts, cut.first, cut.count, cut.first_group};
+    for (int i = 0; i < FIELDS; i++) {
+        buf_puts(w->text.out, "    unsigned ");
+        w->text.indent = 0;
+        assign(w, name[i], of_whole[i]);
+    }
+    w->text.indent = 2;
+    const int n_declared = w->text.n_declared; /* the block's names end with it */
+    buf_printf(w->text.out, "    if (@SELDOM(%s < %s)) {\n", all.tiles_m, all.stream_groups);
+    for (int i = 0; i < FIELDS; i++) assign(w, name[i], of_cut[i]);
+    buf_puts(w->text.out, "    }\n");
+    w->text.n_declared = n_declared;
+    w->text.indent = 1;
+    for (int i = 0; i < FIELDS; i++) var[i] = expr_var(pool, name[i], 0, 0, UINT32_MAX);
+    w->stream = (WalkStream){.steps = one,
+                             .part = var[1],
+                             .parts = var[2],
+                             .first = var[3],
+                             .count = var[4],
+                             .first_group = var[5]};
+    tile.group[0] = name[0];
     return tile;
 }
 
@@ -240,8 +278,7 @@ static void tile(const GpuPlan *p, Stmts *s)
 static const Value *depth_bytes(const GpuPlan *p, Stmts *s, const GpuOperand *x, int elements)
 {
     ExprPool *pool = &s->pool;
-    if (p->indices)
-        return value_literal(s, stmts_name(s, "%dll", elements)); /* @copy_move counts elements */
+    if (p->indices) return value_literal(s, stmts_name(s, "%dll", elements)); /* @copy_move counts elements */
     const Expr *zero = expr_const(pool, 0), *depth = expr_const(pool, elements);
     const Expr *ld = gpu_stride(s, stmts_name(s, "t.ld%c", x->name));
     const Expr *bytes = gpu_operand_address(pool, p, x, zero, depth, ld);

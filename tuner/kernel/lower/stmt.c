@@ -401,6 +401,12 @@ void stmt_if(Stmts *s, const Value *condition)
 
 void stmt_if_expr(Stmts *s, const Expr *condition) { stmt_if(s, value_expr(s, condition)); }
 
+void stmt_if_seldom(Stmts *s, const Value *condition)
+{
+    stmt_if(s, condition);
+    if (!s->failed) s->open->is_seldom = true;
+}
+
 void stmt_block(Stmts *s) { open_block(s, add(s, STMT_BLOCK)); }
 
 void stmt_return(Stmts *s, const Value *x)

@@ -256,6 +256,8 @@ const Expr *stmt_loop(Stmts *s, Loop l);
 const Expr *stmt_unrolled(Stmts *s, const char *var, int slot, int64_t n);
 void stmt_if(Stmts *s, const Value *condition);
 void stmt_if_expr(Stmts *s, const Expr *condition);
+/* The same, with a hint that it is seldom true: the body is placed behind the other code. */
+void stmt_if_seldom(Stmts *s, const Value *condition);
 /* Behind the body of stmt_if, before stmt_end. */
 void stmt_else(Stmts *s);
 void stmt_block(Stmts *s);
@@ -433,8 +435,8 @@ struct Stmt {
     const Product *product;
     const Asm *assembly;
     Stmt *body, *otherwise, *parent, *next;
-    bool has_else;
-    int known; /* n_known when the block was opened */
+    bool has_else, is_seldom; /* of an if */
+    int known;                /* n_known when the block was opened */
 };
 
 /* ---- printing ---- */

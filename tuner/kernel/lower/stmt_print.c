@@ -369,9 +369,9 @@ static void put_loop(Text *t, const Stmt *s)
 
 static void put_if(Text *t, const Stmt *s)
 {
-    buf_puts(t->out, "if (");
+    buf_puts(t->out, s->is_seldom ? "if (@SELDOM(" : "if (");
     put_value(t, s->x, AS_ANY);
-    buf_puts(t->out, ") ");
+    buf_puts(t->out, s->is_seldom ? ")) " : ") ");
     put_body(t, s->body);
     if (s->has_else) {
         buf_puts(t->out, " else ");

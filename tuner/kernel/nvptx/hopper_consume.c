@@ -121,7 +121,8 @@ static void join_parts(const Tiles *t)
     if (t->p->walk.members > 1)
         stmt_call(s, "add_parts", acc, args, of_tile, reg(t, "shared"), p, rank, wg, thread);
     if (!t->p->partial_sums) return;
-    stmt_if(s, value_op(s, VALUE_GT, value_field(s, p, "parts"), value_int(s, 1)));
+    const Value *cut = value_op(s, VALUE_GT, value_field(s, p, "parts"), value_int(s, 1));
+    (t->p->walk.stream_k ? stmt_if_seldom : stmt_if)(s, cut);
     if (t->p->walk.stream_k)
         stmt_set(s, stores, value_call(s, "join_sums", acc, args, of_tile, p, rank, wg, thread));
     else {

@@ -54,10 +54,12 @@ static WalkStreamWords stream_words(const Walk *w, ExprPool *pool)
 static const Expr *cut_parts(ExprPool *pool) { return expr_var(pool, "cut_parts", 0, 1, UINT32_MAX); }
 static const Expr *whole_tiles(ExprPool *pool) { return expr_var(pool, "whole", 0, 0, UINT32_MAX); }
 
-static WalkStream stream_step(const Walk *w, ExprPool *pool)
+/* is_cut: whether the tile is cut, if that is known; NULL: it is not. */
+static WalkStream stream_step(const Walk *w, ExprPool *pool, const Expr *is_cut)
 {
     WalkStreamWords words = stream_words(w, pool);
     const Expr *tiles = all_tiles(pool, w);
+    words.is_cut = is_cut;
     if (walk_stream_by_id(w)) {
         words.parts = cut_parts(pool), words.whole = whole_tiles(pool);
         words.shared = expr_within(pool, expr_sub(pool, tiles, words.whole), 0, UINT32_MAX);
@@ -79,7 +81,7 @@ static void cut_functions(const Walk *w, Stmts *s)
                                             {"unsigned", "size_batch"}, {"unsigned", "size_k"},
                                             {"unsigned", "groups"})});
     const Value *parts = stmt_var(s, "unsigned", "parts", value_int(s, 1));
-    stmt_if_expr(s, expr_op(pool, EXPR_LE, expr_const(pool, walk_stream_least_k(w)), k));
+    stmt_if_seldom(s, value_expr(s, expr_op(pool, EXPR_LE, expr_const(pool, walk_stream_least_k(w)), k)));
     stmt_set(s, parts, value_expr(s, stream_words(w, pool).parts));
     stmt_end(s);
     stmt_return(s, parts);
@@ -89,14 +91,46 @@ static void cut_functions(const Walk *w, Stmts *s)
                                 STMT_PARAMS({"unsigned", "tiles_m"}, {"unsigned", "tiles_n"},
                                             {"unsigned", "size_batch"}, {"unsigned", "groups"},
                                             {"unsigned", "cut_parts"})});
-    stmt_return(s, value_expr(s, walk_stream_whole(pool, all_tiles(pool, w), groups, cut_parts(pool))));
+    const Expr *tiles = stmt_let(s, "tiles", all_tiles(pool, w)), *one = expr_const(pool, 1);
+    const Value *whole = stmt_var(s, "unsigned", "whole", value_expr(s, tiles));
+    stmt_if_seldom(s, value_expr(s, expr_op(pool, EXPR_LT, one, cut_parts(pool))));
+    stmt_set(s, whole, value_expr(s, walk_stream_whole(pool, tiles, groups, expr_const(pool, 2))));
     stmt_end(s);
+    stmt_return(s, whole);
+    stmt_end(s);
+}
+
+/* What a step by ids takes, in variables: a whole tile, unless the id is behind those. Numbers of a cut tile
+ * take divisions and selections, 0.2 us for each tile of a persistent kernel where they stand in line. */
+static WalkStream step_by_id(const Walk *w, Stmts *s)
+{
+    static const char *const name[] = {"at_tile", "at_part", "at_first", "at_count", "at_slot", "at_parts"};
+    enum { FIELDS = sizeof name / sizeof *name };
+    ExprPool *pool = &s->pool;
+    const Expr *zero = expr_const(pool, 0), *one = expr_const(pool, 1), *var[FIELDS];
+    const Value *to[FIELDS];
+    const WalkStream whole = stream_step(w, pool, zero), cut = stream_step(w, pool, one);
+    const Expr *const of_whole[] = {whole.tile, whole.part, whole.first, whole.count, zero, whole.parts},
+                      *const of_cut[] = {cut.tile, cut.part, cut.first, cut.count, cut.slot, cut.parts};
+    for (int i = 0; i < FIELDS; i++) to[i] = stmt_var(s, "unsigned", name[i], value_expr(s, of_whole[i]));
+    const Expr *id = expr_var(pool, "id", WALK_ID, 0, UINT32_MAX);
+    stmt_if_seldom(s, value_expr(s, expr_op(pool, EXPR_LE, whole_tiles(pool), id)));
+    for (int i = 0; i < FIELDS; i++) stmt_set(s, to[i], value_expr(s, of_cut[i]));
+    stmt_end(s);
+    for (int i = 0; i < FIELDS; i++) var[i] = expr_var(pool, name[i], 0, 0, UINT32_MAX);
+    return (WalkStream){.tile = var[0],
+                        .part = var[1],
+                        .first = var[2],
+                        .count = var[3],
+                        .slot = var[4],
+                        .next_slot = var[4],
+                        .parts = var[5]};
 }
 
 static void stream_fields(const Walk *w, Stmts *s, TileField out[TILE_FIELDS])
 {
     ExprPool *pool = &s->pool;
-    WalkStream x = stream_step(w, pool);
+    WalkStream x = walk_stream_by_id(w) ? step_by_id(w, s) : stream_step(w, pool, NULL);
     stmt_let(s, "tile", x.tile);
     WalkPlace at = walk_place(pool, w, &gpu_names_of_tile);
     const TileField fields[TILE_FIELDS] = {{"wg0", at.wg0},
@@ -169,7 +203,7 @@ static void tiles(const Walk *w, Stmts *s)
                                      {"unsigned", "group"}, {"unsigned", "groups"}, {"unsigned", "cut_parts"},
                                      {"unsigned", "whole"})});
     const Expr *ids = walk_ids(pool, w, &names);
-    if (w->stream_k) ids = stream_step(w, pool).steps;
+    if (w->stream_k) ids = stream_step(w, pool, NULL).steps;
     stmt_return(s, value_expr(s, ids));
     stmt_end(s);
     stmt_gap(s);

@@ -47,7 +47,9 @@ FN bool change_flag(u32 *flag, u32 from, u32 to)
     return before == from;
 }
 
-/* Returns whether x is true in any thread of the warp group. All of its threads must call it. */
+/* Returns whether x is true in any thread of the warp group. All of its threads must call it. The compiler
+ * learns that a warp's threads have the same answer: otherwise it keeps the numbers of stages and tiles of the
+ * whole kernel in registers of each thread, not of the warp. */
 FN bool any_of_group(int id, bool x)
 {
     u32 any;
@@ -56,7 +58,7 @@ FN bool any_of_group(int id, bool x)
                  : "=r"(any)
                  : "r"((u32)x), "r"(id)
                  : "memory");
-    return any;
+    return g_uniform(any);
 }
 
 /* The value of a flag, as others have left it. */

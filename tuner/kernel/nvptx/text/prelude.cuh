@@ -1,6 +1,7 @@
 #define g_DEV __device__ __forceinline__
 #define g_UNROLL _Pragma("unroll")
 #define g_NOUNROLL _Pragma("unroll 1")
+#define g_SELDOM(x) __builtin_expect((x) != 0, 0)
 g_DEV unsigned g_tid() { return threadIdx.x; }
 g_DEV unsigned g_group_x() { return blockIdx.x; }
 g_DEV unsigned g_group_y() { return blockIdx.y; }
