@@ -411,7 +411,7 @@ static Err round_measure(Searching *x)
     return 0;
 }
 
-/* Rounds end when the rest of the budget is needed for the finalists, by what the rounds so far have taken. */
+/* Rounds end when the rest of the budget is needed for the finalists, by what the rounds so far took. */
 static void deadline_set(const Searching *x)
 {
     const double end = x->budget - final_seconds(x) - x->before;
