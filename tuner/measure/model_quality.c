@@ -194,8 +194,7 @@ static void judge_choice(const ModelMatrix *m, size_t z, size_t chosen, ModelQua
 
 /* ---- cross-validation ---- */
 
-/* Sizes with the same M and N, which teach each other most, are in one fold. */
-static int fold_of(const ModelSize *z, ModelFolds f)
+int model_fold_of(const ModelSize *z, ModelFolds f)
 {
     uint64_t h =
         (uint64_t)z->m * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)z->n * UINT64_C(0xbf58476d1ce4e5b9);
@@ -304,7 +303,7 @@ Err model_cross_validate(Arena *a, const ProblemType *pt, const ModelMatrix *m, 
     Err e = 0;
     for (int f = 0; !e && f < folds.n; f++) {
         size_t n_out = 0;
-        for (size_t z = 0; z < m->n_sizes; z++) n_out += out[z] = fold_of(&m->size[z], folds) == f;
+        for (size_t z = 0; z < m->n_sizes; z++) n_out += out[z] = model_fold_of(&m->size[z], folds) == f;
         if (n_out && n_out < m->n_sizes) e = validate_fold(&scratch, pt, m, d, out, q);
         arena_reset(&scratch);
     }
