@@ -47,7 +47,7 @@ typedef struct {
 
 /* In files an entry is a list of numbers: version, device, rates, kernel, and MODEL_RESIDUAL_NUMBERS for each
  * residual. */
-enum { MODEL_VERSION = 3, MODEL_RESIDUAL_NUMBERS = 8 };
+enum { MODEL_VERSION = 4, MODEL_RESIDUAL_NUMBERS = 8 };
 enum {
     MODEL_DEVICE_NUMBERS = sizeof(ModelDevice) / sizeof(double),
     MODEL_ENTRY_NUMBERS = 1 + MODEL_DEVICE_NUMBERS + MODEL_N_RATES + MODEL_KERNEL_NUMBERS
