@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""recorded.py OUTDIR GROUP WHAT [--rounds]: the times that a run measured, as recorded.h reads them, on standard output.
+"""recorded.py OUTDIR GROUP WHAT [--rounds|--library]: the times that a run measured, as recorded.h reads them, on standard output.
 
 GROUP is a problem type's name, for instance Cijk_Ailk_Bljk_HHS_BH. Without --rounds: all candidates of the group's plan, in their
 order, on all its sizes. With --rounds: every kernel that was measured in the rounds of a search, on the sizes on which it was
-measured there, those between the config's too. Samples of a race's stage are compared with those of the kernels that went on to the last: early samples have few
+measured there, those between the config's too. With --library: the candidates of the plan, as a library of a search has them, on
+all these sizes: times of the last race, else those of the rounds at its clocks, as run/type_model.c has them, without first samples of short kernels. Samples of a race's stage are compared with those of the kernels that went on to the last: early samples have few
 launches and cost more for each, and the clock falls later. Exit code 2: OUTDIR has no store of measurements, or no such group."""
+import math
 import os
 import sqlite3
 import statistics
 import sys
 
+SHORT_NS = 6000  # a race's first samples of shorter kernels are a fifth off, as the gap between launches is as long as they are
 BYTES = 2  # of an element of half precision
 
 
@@ -62,6 +65,24 @@ def size_times(store, problem, settings):
     return out
 
 
+def late_kernels(store, problem, settings):
+    """Kernels that took part in a later stage of a race."""
+    rows = f"SELECT kernel, samples FROM measurement WHERE problem = ? AND setting IN ({','.join(map(str, settings))}) AND samples != ''"
+    return {k for k, text in store.execute(rows, (problem,)) if max(samples_of(text)) > 1}
+
+
+def library_times(store, problem, rounds, finals, kernels):
+    """{kernel: ns} of some kernels: of the last race, and of the rounds at its level; none of these is below the race's best."""
+    final = {k: ns for k, ns in size_times(store, problem, finals).items() if k in kernels}
+    if final and min(final.values()) < SHORT_NS:
+        final = {k: ns for k, ns in final.items() if k in late_kernels(store, problem, finals)}
+    out = {k: ns for k, ns in size_times(store, problem, rounds).items() if k in kernels}
+    both = [math.log(final[k] / ns) for k, ns in out.items() if k in final]
+    level = math.exp(statistics.mean(both)) if both else 1
+    least = min(final.values(), default=0)
+    return {**{k: max(ns * level, least) for k, ns in out.items()}, **final}
+
+
 def alignment(elements):
     return min(128, (elements * BYTES) & -(elements * BYTES))
 
@@ -76,10 +97,10 @@ def fail(text):
 
 
 def main():
-    rounds = "--rounds" in sys.argv
-    args = [a for a in sys.argv[1:] if a != "--rounds"]
-    if len(args) != 3:
-        fail("usage: recorded.py OUTDIR GROUP WHAT [--rounds]")
+    rounds, library = "--rounds" in sys.argv, "--library" in sys.argv
+    args = [a for a in sys.argv[1:] if a not in ("--rounds", "--library")]
+    if len(args) != 3 or (rounds and library):
+        fail("usage: recorded.py OUTDIR GROUP WHAT [--rounds|--library]")
     path = os.path.join(args[0], "tuning.db")
     if not os.path.isfile(path):
         fail(f"'{path}': no such file, expected the store of a run")
@@ -89,18 +110,23 @@ def main():
         fail(f"'{path}': no group '{args[1]}'")
     of_plan = "SELECT p.id, p.key FROM size s JOIN problem p ON p.id = s.problem WHERE s.plan = ? ORDER BY s.i"
     sizes = store.execute(of_plan, (plan,)).fetchall()
-    if rounds:  # and those between the config's, which no plan has
+    if rounds or library:  # and those between the config's, which no plan has
         planned = {p for p, _ in sizes}
         sizes += [x for x in store.execute("SELECT id, key FROM problem ORDER BY id") if x[0] not in planned and type_of(x) == type_of(sizes[0])]
-    of_round = "key LIKE '%search=%'" if rounds else "key NOT LIKE '%search=%'"
-    settings = [s for (s,) in store.execute(f"SELECT id FROM setting WHERE {of_round} ORDER BY id")]
-    times = {p: size_times(store, p, settings) for p, _ in sizes}
+    settings = store.execute("SELECT id, key LIKE '%search=%', key LIKE '%search=-%' FROM setting ORDER BY id").fetchall()
+    of_rounds, finals = [s for s, search, _ in settings if search], [s for s, search, _ in settings if not search]
+    candidates = [k for (k,) in store.execute("SELECT kernel FROM candidate WHERE plan = ? ORDER BY i", (plan,))]
+    if library:
+        raced = [s for s, search, copies in settings if search and not copies]
+        times = {p: library_times(store, p, raced, finals, set(candidates)) for p, _ in sizes}
+    else:
+        times = {p: size_times(store, p, of_rounds if rounds else finals) for p, _ in sizes}
     sizes = [(p, key) for p, key in sizes if times[p]]
     numbers = dict(store.execute("SELECT kernel, numbers FROM model_kernel"))
     if rounds:
         kernels = sorted({k for t in times.values() for k in t if k in numbers})  # a peer's are none of ours
     else:
-        kernels = [k for (k,) in store.execute("SELECT kernel FROM candidate WHERE plan = ? ORDER BY i", (plan,))]
+        kernels = candidates
     print(f"recorded times 1, {args[2]}\nsizes {len(sizes)}")
     for _, key in sizes:
         m, n, batch, k, ldd, _, lda, ldb = (int(x) for x in key.split()[1].split(","))

@@ -245,11 +245,40 @@ static void direction(void **state)
     shifted.align_a = shifted.align_b = 16;
     assert_true(seconds_of(&boxes, shifted, &t) > in_lines);
     assert_true(fabs(t.l2_read / read - (1 + (128 - 16) / 128.0)) < 1e-9);
-    boxes.pack_a = boxes.pack_b = 1;
+    boxes.pack_a = boxes.pack_b = MODEL_PACK_ALWAYS;
     seconds_of(&boxes, shifted, &t);
     assert_true(fabs(t.l2_read / read - 1) < 1e-9);
     seconds_of(&kernel, size_of(1, 1, 1), &t);
     assert_true(t.binds == MODEL_TERM_launch || t.binds == MODEL_TERM_fill || t.binds == MODEL_TERM_store);
+}
+
+static bool is_near(double x, double y) { return fabs(x / y - 1) < 1e-6; }
+
+/* What does not happen is not charged: copies of aligned operands, and parts of sectors where rows follow
+ * each other. */
+static void what_is_not_done_is_free(void **state)
+{
+    (void)state;
+    ModelTime t;
+    ModelKernel engine = kernel, thin = kernel;
+    engine.class = MODEL_ENGINE, engine.groups = 1, engine.depth = 64;
+    /* PackOperands copies what the copy engine cannot read, or all that it has to transpose */
+    ModelSize aligned = size_of(2048, 2048, 2048), odd = aligned;
+    odd.align_a = 2;
+    engine.pack_a = MODEL_PACK_UNALIGNED;
+    const double in_place = seconds_of(&engine, aligned, &t);
+    assert_true(t.term[MODEL_TERM_copy] <= 0);
+    assert_true(seconds_of(&engine, odd, &t) > in_place && t.term[MODEL_TERM_copy] > 0);
+    engine.pack_a = MODEL_PACK_ALWAYS;
+    assert_true(seconds_of(&engine, aligned, &t) > in_place && t.term[MODEL_TERM_copy] > 0);
+    engine.pack_a = MODEL_PACK_NEVER;
+    const double k = 4096;
+    /* columns of 4 halves of a high A are sectors of their own, those of an A of 4 rows are not */
+    thin.tile_m = 4;
+    seconds_of(&thin, size_of(4 * 64, 128, k), &t);
+    assert_true(is_near(t.l2_read, 64 * (4 * 4 + 128) * k * 2));
+    seconds_of(&thin, size_of(4, 128, k), &t);
+    assert_true(is_near(t.l2_read, (4 + 128) * k * 2));
 }
 
 /* Stream-K is predicted from the cut that the kernel and its launch make, and parts that do not run together
@@ -319,7 +348,10 @@ static void is_fast(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(footprint_is_the_walks),
-                                       cmocka_unit_test(every_family), cmocka_unit_test(direction),
-                                       cmocka_unit_test(parts_of_launches), cmocka_unit_test(is_fast)};
+                                       cmocka_unit_test(every_family),
+                                       cmocka_unit_test(direction),
+                                       cmocka_unit_test(what_is_not_done_is_free),
+                                       cmocka_unit_test(parts_of_launches),
+                                       cmocka_unit_test(is_fast)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

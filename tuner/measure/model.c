@@ -179,6 +179,13 @@ static int32_t mapping_of(const Solution *s)
     return s->WorkGroupMappingDim ? width : -width;
 }
 
+static int32_t pack_of(const Solution *s, int32_t operand, bool k_major)
+{
+    if (!(s->PackOperands & operand)) return MODEL_PACK_NEVER;
+    const int bytes = type_bytes((DataType)s->pt->DataType);
+    return pack_transposes(bytes, k_major) ? MODEL_PACK_ALWAYS : MODEL_PACK_UNALIGNED;
+}
+
 Err model_kernel(const Solution *s, const Target *t, ModelKernel *out)
 {
     static Err (*const numbers[])(const Solution *, const Target *,
@@ -205,8 +212,8 @@ Err model_kernel(const Solution *s, const Target *t, ModelKernel *out)
     out->use_c = pt->UseBeta;
     /* of windows the copies are small: of tensors whose elements are each of many rows of A or B */
     if (is_gpu && problem_is_gemm(pt)) {
-        out->pack_a = (s->PackOperands & PACK_A) != 0;
-        out->pack_b = (s->PackOperands & PACK_B) != 0;
+        out->pack_a = pack_of(s, PACK_A, !pt->TLUA);
+        out->pack_b = pack_of(s, PACK_B, !pt->TLUB);
     }
     return ERR_OK;
 }

@@ -195,8 +195,7 @@ static void judge_choice(const ModelMatrix *m, size_t z, size_t chosen, ModelQua
 
 /* ---- cross-validation ---- */
 
-/* Sizes with the same M and N, which teach each other most, are in one fold. */
-static int fold_of(const ModelSize *z, ModelFolds f)
+int model_fold_of(const ModelSize *z, ModelFolds f)
 {
     uint64_t h =
         (uint64_t)z->m * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)z->n * UINT64_C(0xbf58476d1ce4e5b9);
@@ -315,7 +314,7 @@ static Err fold_judge(void *ctx, size_t fold)
     arena_init(&a, 0);
     bool *out = ARENA_ARRAY(&a, n + 1, bool);
     for (int w = 0; w < MODEL_WAYS; w++) q[w] = (ModelQuality){.loss = &v->loss[(size_t)w * n]};
-    for (size_t z = 0; out && z < n; z++) n_out += out[z] = fold_of(&v->m->size[z], v->folds) == (int)fold;
+    for (size_t z = 0; out && z < n; z++) n_out += out[z] = model_fold_of(&v->m->size[z], v->folds) == (int)fold;
     Err e = out ? ERR_OK : err_set(ERR_FAILED, "out of memory for %zu sizes", n);
     if (!e && n_out && n_out < n) e = validate_fold(&a, v->pt, v->m, v->d, out, q);
     for (int w = 0; w < MODEL_WAYS; w++)

@@ -51,6 +51,8 @@ typedef struct {
     int n;
     uint64_t seed;
 } ModelFolds;
+/* The size's fold. Sizes with the same M and N, which teach each other most, are in one. */
+int model_fold_of(const ModelSize *z, ModelFolds f);
 
 /* All ways on sizes that the fold had not seen. Sizes that differ only in K and the batch stay in one fold.
  * With residuals the choice is among the kernels that a library of the other sizes keeps (model_range_keep),

@@ -121,17 +121,25 @@ static double store_clocks(const Gpu *g)
     return clocks + access_clocks(bytes, width_of(k->store, sums ? 16 : g->z->align_d));
 }
 
+/* Whether a kernel that may copy an operand does so: always, or where the copy engine cannot read it. */
+static bool is_copied(int32_t pack, int32_t align)
+{
+    static const int32_t ENGINE_ALIGN = 16;
+    return pack == MODEL_PACK_ALWAYS || (pack && align < ENGINE_ALIGN);
+}
+
 /* Bytes that the L2 cache gives for one that is used. The copy engine asks for a box's row, LINE bytes or
  * fewer, line by line: a row that does not begin with a line lies in two of them (H200, f16: a chunk of
  * 128x128x64 takes 750 clocks with such rows). Of other loads the cache gives SECTOR bytes at least, and a
  * tile has fewer in a row where its side lies along contiguous memory (H200: 1 to 4 halves of a column,
- * 4096x1x4096). */
-static double l2_waste(const ModelKernel *k, bool contiguous, int32_t side, int32_t align)
+ * 4096x1x4096). Where a tile has the whole side, rows follow each other in a sector.
+ * side, all: elements of the tile and of the operand along its side. */
+static double l2_waste(const ModelKernel *k, bool contiguous, int32_t side, double all, int32_t align)
 {
     static const double SECTOR = 32, LINE = MODEL_ALIGN_MAX;
     const double row = (double)(contiguous ? side : k->depth) * k->bytes_ab;
     if (k->class == MODEL_ENGINE) return 1 + most(least(row, LINE) - align, 0) / LINE;
-    return contiguous && row < SECTOR ? SECTOR / row : 1;
+    return contiguous && row < SECTOR && side < all ? SECTOR / row : 1;
 }
 
 static void gpu_chunk(Gpu *g)
@@ -155,8 +163,10 @@ static void gpu_chunk(Gpu *g)
         a /= k->cluster_n, b /= k->cluster_m;
         g->waits_s = r->cluster_clocks * (cluster > 4 ? 3 : cluster / 2.0) * s;
     }
-    g->l2_bytes = a * l2_waste(k, k->free_a, k->tile_m, k->pack_a ? MODEL_ALIGN_MAX : g->z->align_a) +
-                  b * l2_waste(k, k->free_b, k->tile_n, k->pack_b ? MODEL_ALIGN_MAX : g->z->align_b);
+    g->l2_bytes = a * l2_waste(k, k->free_a, k->tile_m, g->z->m,
+                               is_copied(k->pack_a, g->z->align_a) ? MODEL_ALIGN_MAX : g->z->align_a) +
+                  b * l2_waste(k, k->free_b, k->tile_n, g->z->n,
+                               is_copied(k->pack_b, g->z->align_b) ? MODEL_ALIGN_MAX : g->z->align_b);
     g->math_s = math * s;
     g->local_s = local * s;
     g->latency_s = most(r->chunk_clocks + k->steps * r->step_clocks, wait) * s;
@@ -248,7 +258,8 @@ static void add_waves(Waves *w, const Gpu *g, double groups, double each, bool f
 static double copy_seconds(const ModelKernel *k, const ModelDevice *d, const ModelRates *r,
                            const ModelSize *z)
 {
-    double elements = (k->pack_a ? z->m : 0) + (k->pack_b ? z->n : 0);
+    double elements =
+        (is_copied(k->pack_a, z->align_a) ? z->m : 0) + (is_copied(k->pack_b, z->align_b) ? z->n : 0);
     if (elements <= 0) return 0;
     return r->split_s + 2 * elements * z->k * z->batch * k->bytes_ab / (d->dram_rate * r->dram);
 }

@@ -40,6 +40,10 @@ typedef enum {
     MODEL_SPLIT_STREAM
 } ModelSplit;
 
+/* GPU: when another launch copies the operand first (PackOperands): where it is not aligned for the copy
+ * engine, or always, because the copy is transposed. */
+enum { MODEL_PACK_NEVER, MODEL_PACK_UNALIGNED, MODEL_PACK_ALWAYS };
+
 /* Numbers of a kernel that do not depend on the size. All members are 4 bytes, so that files hold it as one
  * list (MODEL_KERNEL_NUMBERS). */
 typedef struct {
@@ -65,7 +69,7 @@ typedef struct {
             int32_t stream_k, stream_part, stream_fix, stream_blocks;
         };
     };
-    int32_t pack_a, pack_b; /* host: the operand is packed; GPU: a kernel copies it before (PackOperands) */
+    int32_t pack_a, pack_b; /* host: the operand is packed; GPU: ModelPack */
     int32_t use_c;          /* D = alpha A B + beta C: C may be read */
     float rate;        /* floating-point operations of a compute unit in a clock; host: that the register tile
                         * allows */

@@ -8,11 +8,12 @@
 #include "problem/model_least.h"
 #include "problem/vec4.h"
 
-/* Distances are in octaves of M, N, K and the batch. A point at distance REACH has the weight exp(-1/2). A
- * size whose operands are aligned differently runs other code, which counts as a distance of ALIGNED octaves.
- * The mean residual has the weight FAR_WEIGHT. The values were chosen on recorded times of an H200 in f16 and
- * f32 (test/README.md). */
-static const float REACH2 = 1.2F * 1.2F, ALIGNED = 3, FAR_WEIGHT = 0.15F;
+/* Distances are in octaves of M, N, K and the batch. A point at distance REACH has the weight 1/2; weights
+ * fall slowly, because a part of a kernel's error is the same far away. A size whose operands are aligned
+ * differently runs other code, which counts as a distance of ALIGNED octaves. The mean residual has the
+ * weight FAR_WEIGHT. FAR_LOSS is added to it, because points are sizes on which the kernel was expected to be
+ * good. The values were chosen on recorded times of an H200 in f16 (test/README.md). */
+static const float REACH2 = 1, ALIGNED = 3, FAR_WEIGHT = 0.15F, FAR_LOSS = 0.1F;
 
 ModelPoint model_point(const ModelSize *z)
 {
@@ -141,7 +142,7 @@ static void mean_of(ModelSelector *s, size_t k)
         sum += s->error[p * row + k];
         weight += s->weight[p * row + k];
     }
-    s->mean[k] = sum / weight;
+    s->mean[k] = sum / weight + FAR_LOSS;
 }
 
 void model_selector_finish(ModelSelector *s)
@@ -237,7 +238,7 @@ void model_near(const ModelSelector *s, const ModelSize *z, ModelNear *out)
         for (size_t i = n; i < vec4_padded(n); i++) key[i] = INFINITY;
         near_of_block(key, n, p, nearest, out);
     }
-    for (int i = 0; i < out->n; i++) out->weight[i] = expf(-nearest[i] / (2 * REACH2));
+    for (int i = 0; i < out->n; i++) out->weight[i] = REACH2 / (REACH2 + nearest[i]);
 }
 
 double model_predict(const ModelSelector *s, const ModelNear *near, size_t k, const ModelSize *z)

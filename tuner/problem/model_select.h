@@ -6,7 +6,7 @@
  * the exponential of the mean residual of the nearest points, weighted by their distance in the logarithms
  * of M, N, K and the batch, and by how close the kernel is there to the best one: its residual on sizes for
  * which nobody would choose it says little. Alignments that differ count as distance. Far from all points the
- * kernel's mean residual takes over.
+ * kernel's mean residual takes over, and the kernel is expected to lose a little more.
  */
 #ifndef PROBLEM_MODEL_SELECT_H
 #define PROBLEM_MODEL_SELECT_H
@@ -47,7 +47,7 @@ typedef struct {
 
 /* In files an entry is a list of numbers: version, device, rates, kernel, and MODEL_RESIDUAL_NUMBERS for each
  * residual. */
-enum { MODEL_VERSION = 3, MODEL_RESIDUAL_NUMBERS = 8 };
+enum { MODEL_VERSION = 4, MODEL_RESIDUAL_NUMBERS = 8 };
 enum {
     MODEL_DEVICE_NUMBERS = sizeof(ModelDevice) / sizeof(double),
     MODEL_ENTRY_NUMBERS = 1 + MODEL_DEVICE_NUMBERS + MODEL_N_RATES + MODEL_KERNEL_NUMBERS
@@ -68,7 +68,8 @@ typedef struct {
     float *weight; /* as residual, rows padded: the time of the point's best kernel over that of the kernel;
                     * 0: not known */
     float *error;  /* residual times weight */
-    float *mean;   /* of each kernel's residuals, by weight, drawn towards 0 where they are few */
+    float *mean; /* of each kernel's residuals far from all points: by weight, drawn towards 0 where they are
+                    * few, and a loss that is expected there */
     struct ModelLeast *least;
 } ModelSelector;
 
