@@ -314,7 +314,8 @@ static Err fold_judge(void *ctx, size_t fold)
     arena_init(&a, 0);
     bool *out = ARENA_ARRAY(&a, n + 1, bool);
     for (int w = 0; w < MODEL_WAYS; w++) q[w] = (ModelQuality){.loss = &v->loss[(size_t)w * n]};
-    for (size_t z = 0; out && z < n; z++) n_out += out[z] = model_fold_of(&v->m->size[z], v->folds) == (int)fold;
+    for (size_t z = 0; out && z < n; z++)
+        n_out += out[z] = model_fold_of(&v->m->size[z], v->folds) == (int)fold;
     Err e = out ? ERR_OK : err_set(ERR_FAILED, "out of memory for %zu sizes", n);
     if (!e && n_out && n_out < n) e = validate_fold(&a, v->pt, v->m, v->d, out, q);
     for (int w = 0; w < MODEL_WAYS; w++)
