@@ -428,7 +428,7 @@ table() {
     END { for (r = 1; r <= NR; r++) { for (i = 1; i <= NF; i++) printf "%-" w[i] + 2 "s", c[r, i]; print "" } }' "$out/conformance.csv"
   tail -n 1 "$out/conformance.csv" | awk -F, '{ bad = $6 + $9; for (i = 10; i <= NF; i++) bad += $i; exit bad > 0 }'
 }
-: >"$out/list"; : >"$out/bench.list"; : >"$out/sanitizer.list"
+for list in runs list bench.list sanitizer.list; do : >"$out/$list"; done
 mkdir -p "$out/events" "$out/bench"
 trap 'say "stopped: results of what did not run are missing or count as failed"; table || true; exit 1' TERM INT
 
@@ -481,7 +481,6 @@ pass() {
 passes="scaled offset offset_c same nothing"
 # the copy engine takes addresses of multiples of 16 bytes
 family_passes() { case $1 in wgmma) echo "scaled aligned same nothing";; *) echo "$passes";; esac; }
-mkdir -p "$out/events"
 while read -r name family init rest; do
   for g in $(groups "$name"); do for p in $(family_passes "$family"); do echo "$name $g $p"; done; done
 done <"$out/runs" >"$out/list"
@@ -523,7 +522,6 @@ problems() { # words, function, batch of arrays (0: as the size says), sizes...
                fn, w, m, n, k, b, ldd, ldc, lda, ldb, beta }'
   done
 }
-mkdir -p "$out/bench"
 make_libraries() { # run, family: OUT/RUN/plain and OUT/RUN/arrays, libraries of all kernels
   mkdir -p "$out/$1/data"
   for csv in "$out/$1"/2_BenchmarkData/*.csv; do
@@ -547,7 +545,6 @@ done <"$out/runs"
 for p in $pids; do wait "$p" || true; done
 say "libraries: $(ls -d "$out"/*/arrays/library 2>/dev/null | wc -l) of arrays, $(ls -d "$out"/*/plain/library 2>/dev/null | wc -l) plain"
 
-: >"$out/bench.list"
 while read -r name family rest; do
   for dir in "$out/$name"/1_BenchmarkProblems/*/; do
     group=$(basename "$dir")
@@ -566,7 +563,6 @@ say "arrays of pointers: $(wc -l <"$out/bench.list") runs"
 
 # ---- 4: compute-sanitizer ----
 
-: >"$out/sanitizer.list"
 if [ -n "$sanitizer" ]; then
   while read -r name family rest; do
     for group in $(groups "$name"); do echo "$name $group $(key "$name" "$group")"; done

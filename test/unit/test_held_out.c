@@ -52,7 +52,7 @@ static void narrow(void **state)
     assert_int_equal(held_out_draw(&pt, given, 0, 1, N, out), 0);
 }
 
-/* Five sizes of which two are held out: own ones keep their order, and the time may end anywhere. */
+/* Own sizes keep their order, held-out ones come among them, and none is left out. */
 static void deals(void **state)
 {
     const uint32_t order[] = {4, 2, 3, 0, 1}, expected[] = {2, 0, 3, 1, 4};

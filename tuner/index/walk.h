@@ -103,7 +103,7 @@ typedef struct {
     const Expr *parts; /* with Walk.stream_part the number of parts of each tile that is cut, whose shares and
                          * longer shares are those of its parts; else NULL */
     const Expr *whole; /* with Walk.stream_part the tiles that are not cut; else NULL */
-    const Expr *is_cut; /* where walk_stream_by_id: whether the tile is cut, if that is known; else NULL */
+    const Expr *is_cut; /* where walk_stream_by_id: whether the tile is cut; NULL: follows from the id */
 } WalkStreamWords;
 /* tiles: of all batches. rounds: the number of whole rounds whose tiles are cut into shares, beside those of
  * the last round; it has no meaning with StreamK 1 and with Walk.stream_part. */

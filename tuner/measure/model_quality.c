@@ -289,26 +289,21 @@ static Err validate_fold(Arena *a, const ProblemType *pt, const ModelMatrix *m, 
     return ERR_OK;
 }
 
-/* The sums of one fold, which may be judged by another process. */
-typedef struct {
-    double spearman, first_99;
-    size_t n, n_ranked;
-} FoldSums;
-
 typedef struct {
     const ProblemType *pt;
     const ModelMatrix *m;
     const ModelDevice *d;
     ModelFolds folds;
-    double *loss;  /* [way][size]; each size is judged in one fold; shared among processes, like sums */
-    FoldSums *sum; /* [fold][way] */
+    /* shared among processes, each of which judges folds */
+    double *loss;      /* [way][size]: each size is judged in one fold */
+    ModelQuality *sum; /* [fold][way]: counts and sums */
 } Validation;
 
 static Err fold_judge(void *ctx, size_t fold)
 {
     const Validation *v = ctx;
     const size_t n = v->m->n_sizes;
-    ModelQuality q[MODEL_WAYS];
+    ModelQuality *q = &v->sum[fold * MODEL_WAYS];
     size_t n_out = 0;
     Arena a;
     arena_init(&a, 0);
@@ -318,9 +313,6 @@ static Err fold_judge(void *ctx, size_t fold)
         n_out += out[z] = model_fold_of(&v->m->size[z], v->folds) == (int)fold;
     Err e = out ? ERR_OK : err_set(ERR_FAILED, "out of memory for %zu sizes", n);
     if (!e && n_out && n_out < n) e = validate_fold(&a, v->pt, v->m, v->d, out, q);
-    for (int w = 0; w < MODEL_WAYS; w++)
-        v->sum[fold * MODEL_WAYS + (size_t)w] =
-            (FoldSums){q[w].spearman, q[w].first_99, q[w].n, q[w].n_ranked};
     arena_fini(&a);
     return e;
 }
@@ -333,7 +325,7 @@ static Err quality_of(Arena *a, const Validation *v, int w, ModelQuality *q)
     TRY_ALLOC(q->loss);
     memcpy(q->loss, &v->loss[(size_t)w * n], n * sizeof *q->loss);
     for (int f = 0; f < v->folds.n; f++) {
-        const FoldSums *sum = &v->sum[f * MODEL_WAYS + w];
+        const ModelQuality *sum = &v->sum[f * MODEL_WAYS + w];
         q->spearman += sum->spearman, q->first_99 += sum->first_99;
         q->n += sum->n, q->n_ranked += sum->n_ranked;
     }
@@ -354,8 +346,8 @@ Err model_cross_validate(Arena *a, const ProblemType *pt, const ModelMatrix *m, 
     for (size_t i = 0; !e && i < n_loss; i++) v.loss[i] = (double)NAN;
     if (!e) e = spread_run(&(Spread){.n = (size_t)folds.n, .part = fold_judge, .ctx = &v});
     for (int w = 0; !e && w < MODEL_WAYS; w++) e = quality_of(a, &v, w, &q[w]);
-    if (v.loss) spread_free(v.loss, n_loss * sizeof *v.loss);
-    if (v.sum) spread_free(v.sum, n_sums * sizeof *v.sum);
+    spread_free(v.loss, n_loss * sizeof *v.loss);
+    spread_free(v.sum, n_sums * sizeof *v.sum);
     return e;
 }
 

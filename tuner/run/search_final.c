@@ -160,11 +160,7 @@ Err search_group_races(SearchGroup *x, size_t most)
     bool *raced = ARENA_ARRAY(&x->r->arena, x->n_own * g->n_variants + 1, bool);
     Err e = candidate && list && raced ? search_learn(&x->search)
                                        : err_set(ERR_FAILED, "out of memory for %zu sizes", x->n_own);
-    for (size_t i = 0; !e && i < g->n_variants; i++) {
-        candidate[i] = UINT32_MAX;
-        for (uint32_t c = 0; c < x->search.known.n; c++)
-            if (x->search.known.v[c].permutation == g->variant[i].permutation) candidate[i] = c;
-    }
+    for (size_t i = 0; !e && i < g->n_variants; i++) candidate[i] = search_group_candidate(x, &g->variant[i]);
     if (!e) g->searched.raced = raced;
     for (uint32_t z = 0; !e && z < x->n_own; z++) raced_mark(x, z, candidate, most, list);
     arena_fini(&a);
@@ -177,6 +173,16 @@ Err search_group_races(SearchGroup *x, size_t most)
 }
 
 /* ---- results of the rounds ---- */
+
+Err search_final_measured(Run *r, const Group *g, size_t z, int64_t setting, bool *any)
+{
+    *any = false;
+    for (size_t i = 0; !*any && i < g->n_variants; i++) {
+        const MeasureKey key = {g->variant[i].kernel, g->problem_id[z], setting, 0};
+        TRY(store_measured(&r->store, &key, any));
+    }
+    return 0;
+}
 
 /* The state of copying a group's results to another setting. */
 typedef struct {
@@ -219,12 +225,9 @@ static Err size_keep(Keep *x, size_t z)
     const Group *g = x->g;
     const int64_t n_runs = x->r->config->globals.NumBenchmarks;
     MeasureKey peer = {.problem = g->problem_id[z]};
-    bool has_peer, has_final = false;
+    bool has_peer, has_final;
     Str name;
-    for (size_t i = 0; !has_final && i < g->n_variants; i++) {
-        const MeasureKey key = {g->variant[i].kernel, g->problem_id[z], x->from, 0};
-        TRY(store_measured(&x->r->store, &key, &has_final));
-    }
+    TRY(search_final_measured(x->r, g, z, x->from, &has_final));
     for (size_t i = 0; i < g->n_variants; i++)
         for (int64_t run = 0; run < n_runs; run++)
             TRY(result_keep(x, (MeasureKey){g->variant[i].kernel, g->problem_id[z], 0, run},

@@ -190,6 +190,13 @@ void search_group_fini(SearchGroup *x)
     VEC_FINI(&x->setting);
 }
 
+uint32_t search_group_candidate(const SearchGroup *x, const Variant *v)
+{
+    for (uint32_t c = 0; c < x->search.known.n; c++)
+        if (x->search.known.v[c].permutation == v->permutation) return c;
+    return UINT32_MAX;
+}
+
 /* ---- rounds ---- */
 
 static int by_candidate(const void *a, const void *b)

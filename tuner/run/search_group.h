@@ -69,6 +69,8 @@ Err search_group_results(SearchGroup *x);
 Err search_group_make(SearchGroup *x, uint32_t candidate);
 /* Gives a group these candidates, which were made, as variants. */
 Err search_group_variants(SearchGroup *x, Group *g, const uint32_t *candidate, size_t n);
+/* The candidate that a variant was made of; UINT32_MAX: it is none of this search. */
+uint32_t search_group_candidate(const SearchGroup *x, const Variant *v);
 /* Makes the finalists the group's variants: the kernels that are measured once more, side by side, on all
  * sizes. most: as many as there is time for; more only where a size would otherwise be a few percent slower
  * than its best. */
@@ -80,6 +82,8 @@ Err search_group_range(SearchGroup *x, size_t most);
 /* Fills in Group.searched.raced: `most` finalists for each size, by expected time. Held-out sizes are dealt
  * among the others. */
 Err search_group_races(SearchGroup *x, size_t most);
+/* *any: whether a size has a final result of any variant, under the setting of the final measurements. */
+Err search_final_measured(Run *r, const Group *g, size_t z, int64_t setting, bool *any);
 /* After final measurements that were interrupted or cut short: pairs without a final result get that of the
  * last round that has one. All results of the group are copied to a setting of their own, so that a run that
  * continues still measures the missing pairs. */

@@ -146,9 +146,8 @@ static Err times_make(const SearchGroup *x, uint32_t first, size_t n_sizes, doub
     const size_t n = g->n_variants;
     TRY_ALLOC(*out = ARENA_ARRAY(&x->r->arena, n_sizes * n + 1, double));
     for (size_t i = 0; i < n; i++) {
-        uint32_t c = 0;
-        while (c < s->known.n && s->known.v[c].permutation != g->variant[i].permutation) c++;
-        for (uint32_t z = 0; c < s->known.n && z < n_sizes; z++) {
+        const uint32_t c = search_group_candidate(x, &g->variant[i]);
+        for (uint32_t z = 0; c != UINT32_MAX && z < n_sizes; z++) {
             const double ns = search_value(s, c, first + z);
             (*out)[z * n + i] = is_time(ns) ? ns : 0;
         }

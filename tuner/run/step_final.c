@@ -13,17 +13,6 @@ static bool was_searched(const Group *g, size_t z)
     return false;
 }
 
-/* Whether the size has a final result of any variant. */
-static Err is_measured(Run *r, const Group *g, size_t z, bool *any)
-{
-    *any = false;
-    for (size_t i = 0; !*any && i < g->n_variants; i++) {
-        const MeasureKey key = {g->variant[i].kernel, g->problem_id[z], g->setting, 0};
-        TRY(store_measured(&r->store, &key, any));
-    }
-    return 0;
-}
-
 /* Sizes that are not measured any more. */
 typedef struct {
     size_t n_tuned, n_held_out;
@@ -36,7 +25,7 @@ static Err group_cut(Run *r, Group *g, Cut *c)
     for (size_t z = 0; z < g->n_sizes; z++) {
         const bool is_held_out = z + g->n_held_out >= g->n_sizes;
         bool measured;
-        TRY(is_measured(r, g, z, &measured));
+        TRY(search_final_measured(r, g, z, g->setting, &measured));
         g->searched.cut[z] = !measured && (is_held_out || was_searched(g, z));
         *(is_held_out ? &c->n_held_out : &c->n_tuned) += g->searched.cut[z];
     }

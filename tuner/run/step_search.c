@@ -32,8 +32,8 @@
  * operands of all sizes takes long. The share is then SIZES_ROOM times that, because winners are checked on
  * operands that are made again. */
 static const double FINAL_SHARE = 0.2, FINAL_MOST = 0.4, SIZES_ROOM = 2.2;
-/* The least number of finalists of a group, and as many as it may be thought to get; the part of the
- * finalists' time, without operands, that checks take. */
+/* The least number of finalists of a group, and the number that is planned with before they are known; the
+ * part of the finalists' time, without operands, that checks take. */
 enum { FINALISTS_LEAST = 4, FINALISTS_GUESS = 32 };
 static const double CHECK_SHARE = 0.5;
 /* Share of the budget for packing kernels for sizes between the tuned ones; RANGE_LEAST are kept in any
@@ -108,19 +108,20 @@ static size_t range_most(const Searching *x)
     return n < RANGE_LEAST ? RANGE_LEAST : n < MODEL_RANGE_KERNELS ? (size_t)n : MODEL_RANGE_KERNELS;
 }
 
-/* Kernels that are measured on held-out sizes: finalists, and those for sizes between. */
-static size_t held_out_kernels(const Searching *x, const Group *g)
-{
-    return g->searched.ns ? g->n_variants : FINALISTS_GUESS + range_most(x);
-}
-
-/* Seconds of the final measurement of a size by search_cost.h, without its finalists, but for those of
- * held-out sizes. */
-static double final_size_seconds(const Searching *x, const Group *g, size_t z)
+/* Seconds of the final measurement of a size with n kernels by search_cost.h, without their launches. */
+static double size_seconds(const Group *g, size_t z, size_t n)
 {
     const ProblemType *pt = &g->problem->pt;
-    const size_t n = z + g->n_held_out >= g->n_sizes ? held_out_kernels(x, g) : 0;
     return search_cost_of_size(pt, &g->size[z]) + (double)n * search_cost_kernel(pt, &g->size[z]);
+}
+
+/* The same with the kernels of a held-out size, which are finalists and those for sizes between, and without
+ * the finalists of other sizes. */
+static double final_size_seconds(const Searching *x, const Group *g, size_t z)
+{
+    const bool is_held_out = z + g->n_held_out >= g->n_sizes;
+    const size_t n = g->searched.ns ? g->n_variants : FINALISTS_GUESS + range_most(x);
+    return size_seconds(g, z, is_held_out ? n : 0);
 }
 
 /* Seconds of all final measurements, without finalists; sizes between have none. */
@@ -203,9 +204,8 @@ static Err final_costs_note(const Searching *x, const SearchGroup *s)
     TRY_ALLOC(g->searched.seconds = ARENA_ARRAY(&x->r->arena, g->n_sizes + 1, double));
     for (size_t z = 0; z < g->n_sizes; z++) {
         size_t n = 0;
-        for (size_t i = 0; z < s->n_own && i < g->n_variants; i++) n += group_races(g, z, i);
-        const double checks = (double)n * search_cost_kernel(&g->problem->pt, &g->size[z]);
-        g->searched.seconds[z] = race + scale * (final_size_seconds(x, g, z) + checks);
+        for (size_t i = 0; i < g->n_variants; i++) n += group_races(g, z, i);
+        g->searched.seconds[z] = race + scale * size_seconds(g, z, n);
     }
     return ERR_OK;
 }

@@ -83,18 +83,19 @@ static void stream_loop(GpuWalk *w, Buf *out)
     expr_let(&w->text, gpu_names_of_tile.id, w->stream.tile);
 }
 
-/* Prints "name = e;" behind declarations of the named expressions in e. */
-static void assign(GpuWalk *w, const char *name, const Expr *e)
+/* Prints an assignment to a variable, or with a type ("unsigned ") its definition, behind declarations of the
+ * named expressions in e. */
+static void assign(GpuWalk *w, const char *type, const char *name, const Expr *e)
 {
     expr_declare(&w->text, e);
-    buf_printf(w->text.out, "%*s%s = ", 4 * w->text.indent, "", name);
+    buf_printf(w->text.out, "%*s%s%s = ", 4 * w->text.indent, "", type, name);
     expr_print(w->text.style, e, 0, w->text.out);
     buf_puts(w->text.out, ";\n");
 }
 
-/* Stream-K by a grid that has a group for each part of all tiles. What a group takes stands in variables: a
- * whole tile, unless there are more groups than tiles, as the numbers of parts cost small sizes 0.1 us.
- * Returns the names of the tile's place. */
+/* Stream-K by a grid that has a group for each part of all tiles. Returns the names of the tile's place.
+ * What a group takes is a whole tile at first. The numbers of a part are computed only where tiles are cut,
+ * because they take 0.1 us in front of the first load. */
 static WalkNames even_parts(GpuWalk *w)
 {
     static const char *const name[] = {"tile_column", "at_part",  "at_parts",
@@ -110,18 +111,14 @@ static WalkNames even_parts(GpuWalk *w)
     const Expr *chunks = expr_ceil_div(pool, k, expr_const(pool, w->p->walk.depth_u));
     const Expr *const of_whole[] = {x, zero, one, zero, chunks, zero};
     const Expr *const of_cut[] = {column, cut.part, cut.parts, cut.first, cut.count, cut.first_group};
-    for (int i = 0; i < FIELDS; i++) {
-        buf_puts(w->text.out, "    unsigned ");
-        w->text.indent = 0;
-        assign(w, name[i], of_whole[i]);
-    }
-    w->text.indent = 2;
-    const int n_declared = w->text.n_declared; /* the block's names end with it */
+    for (int i = 0; i < FIELDS; i++) assign(w, "unsigned ", name[i], of_whole[i]);
+    const int n_declared = w->text.n_declared; /* names that are declared in the block end with it */
     buf_printf(w->text.out, "    if (@SELDOM(%s < %s)) {\n", all.tiles_m, all.stream_groups);
-    for (int i = 0; i < FIELDS; i++) assign(w, name[i], of_cut[i]);
+    w->text.indent++;
+    for (int i = 0; i < FIELDS; i++) assign(w, "", name[i], of_cut[i]);
+    w->text.indent--;
     buf_puts(w->text.out, "    }\n");
     w->text.n_declared = n_declared;
-    w->text.indent = 1;
     for (int i = 0; i < FIELDS; i++) var[i] = expr_var(pool, name[i], 0, 0, UINT32_MAX);
     w->stream = (WalkStream){.steps = one,
                              .part = var[1],
@@ -278,7 +275,8 @@ static void tile(const GpuPlan *p, Stmts *s)
 static const Value *depth_bytes(const GpuPlan *p, Stmts *s, const GpuOperand *x, int elements)
 {
     ExprPool *pool = &s->pool;
-    if (p->indices) return value_literal(s, stmts_name(s, "%dll", elements)); /* @copy_move counts elements */
+    if (p->indices)
+        return value_literal(s, stmts_name(s, "%dll", elements)); /* @copy_move counts elements */
     const Expr *zero = expr_const(pool, 0), *depth = expr_const(pool, elements);
     const Expr *ld = gpu_stride(s, stmts_name(s, "t.ld%c", x->name));
     const Expr *bytes = gpu_operand_address(pool, p, x, zero, depth, ld);

@@ -54,7 +54,7 @@ static WalkStreamWords stream_words(const Walk *w, ExprPool *pool)
 static const Expr *cut_parts(ExprPool *pool) { return expr_var(pool, "cut_parts", 0, 1, UINT32_MAX); }
 static const Expr *whole_tiles(ExprPool *pool) { return expr_var(pool, "whole", 0, 0, UINT32_MAX); }
 
-/* is_cut: whether the tile is cut, if that is known; NULL: it is not. */
+/* is_cut: whether the tile is cut; NULL: the expressions find out. */
 static WalkStream stream_step(const Walk *w, ExprPool *pool, const Expr *is_cut)
 {
     WalkStreamWords words = stream_words(w, pool);
@@ -100,8 +100,8 @@ static void cut_functions(const Walk *w, Stmts *s)
     stmt_end(s);
 }
 
-/* What a step by ids takes, in variables: a whole tile, unless the id is behind those. Numbers of a cut tile
- * take divisions and selections, 0.2 us for each tile of a persistent kernel where they stand in line. */
+/* What a step by ids takes, in variables: a whole tile at first. The numbers of a cut tile, which take
+ * divisions and selections, are computed only for ids behind the whole tiles. */
 static WalkStream step_by_id(const Walk *w, Stmts *s)
 {
     static const char *const name[] = {"at_tile", "at_part", "at_first", "at_count", "at_slot", "at_parts"};
