@@ -98,12 +98,15 @@ static double fastest(const Runner *r)
     return best;
 }
 
-/* Median of the runner's last few samples, including outliers, so that a lasting change is accepted. */
-static double recent_ns(const Runner *r)
+/* Median of the runner's last few samples that were queued in the same way, as those of single launches may
+ * contain gaps; 0: fewer than two. Outliers are among them, so that a lasting change is accepted. */
+static double recent_ns(const Runner *r, bool in_graph)
 {
     double x[RECENT];
-    size_t n = r->samples.n < RECENT ? r->samples.n : RECENT;
-    for (size_t i = 0; i < n; i++) x[i] = race_sample_ns(&r->samples.v[r->samples.n - 1 - i]);
+    size_t n = 0;
+    for (size_t i = r->samples.n; n < RECENT && i-- > 0;)
+        if (r->samples.v[i].in_graph == in_graph) x[n++] = race_sample_ns(&r->samples.v[i]);
+    if (n < 2) return 0;
     stats_sort(x, n);
     return stats_quantile(x, n, 0.5);
 }
@@ -123,8 +126,8 @@ static double recent_clock(const Race *c)
 static bool is_outlier(const Race *c, const Runner *r, const RaceSample *s)
 {
     if ((s->state.throttle & BAD_THROTTLE) && c->cool) return true;
-    if (r->samples.n < 2) return false;
-    double ns = race_sample_ns(s), usual = recent_ns(r);
+    double ns = race_sample_ns(s), usual = recent_ns(r, s->in_graph);
+    if (usual == 0) return false;
     return ns > OUTLIER * usual ||
            (ns > OUTLIER_LOW_CLOCK * usual && s->state.clock_mhz < CLOCK_DROP * recent_clock(c));
 }
@@ -138,7 +141,7 @@ static void clock_note(Race *c, double mhz)
 static Err keep_samples(Race *c, const WorkMessage *m)
 {
     for (int64_t i = 0; i < m->n_samples; i++) {
-        RaceSample s = {.n = m->n_enqueues[i], .ns = m->total_ns[i]};
+        RaceSample s = {.n = m->n_enqueues[i], .ns = m->total_ns[i], .in_graph = m->in_graph};
         s.state = (SampleState){.round = c->round,
                                 .clock_mhz = m->mean.clock_sys_mhz,
                                 .power_w = m->mean.power_w,
@@ -266,15 +269,17 @@ static uint64_t rest_before(Race *c, const Runner *r, double block_ns)
     return ns;
 }
 
-/* Times one block and repeats it while it is an outlier and repeats are left. With graph false, times of
- * short kernels include launch gaps: they may drop a runner but never decide the winner. */
-static Err one_block(Race *c, Runner *r, double block_ns, bool graph)
+/* Times one block and repeats it while it is an outlier and repeats are left. Short kernels are queued as a
+ * graph, as in their first samples, because times of single launches would include gaps of the host. brief:
+ * the block is as long as a first sample, and so is the graph. */
+static Err one_block(Race *c, Runner *r, double block_ns, bool brief)
 {
     WorkRequest q = request_of(c, r, DO_BLOCK);
     q.wait_ns = rest_before(c, r, block_ns);
     q.n_launches = block_launches(r->launch_ns, block_ns);
     q.n_blocks = 1;
-    q.graph = graph && r->launch_ns < BLOCK_GRAPH_NS && c->v->s->api->has_gaps;
+    q.graph = r->launch_ns < BLOCK_GRAPH_NS && c->v->s->api->has_gaps;
+    q.brief = brief;
     for (int repeat = 0;; repeat++) {
         TRY(ask(c, r, &q));
         if (!r->racing || !last_is_outlier(r) || c->n_repeats == c->repeats_max) return 0;
@@ -385,7 +390,7 @@ static Err run_stage(Race *c, const Stage *stage)
             Runner *r = runner_of_round(c, i);
             if (!takes_part(c, r)) continue;
             if (interrupted()) FAIL(ERR_PARTIAL, "interrupted");
-            TRY(one_block(c, r, stage->block_ns, true));
+            TRY(one_block(c, r, stage->block_ns, false));
         }
         if (c->final && k + 1 >= stage->rounds_min) TRY(settled(c, &done));
         if (done) return 0;
@@ -408,7 +413,7 @@ static Err second_look(Race *c)
         Runner *r = &c->runner[i];
         if (!r->racing || fastest(r) <= limit || !(all || last_is_outlier(r))) continue;
         if (interrupted()) FAIL(ERR_PARTIAL, "interrupted");
-        TRY(one_block(c, r, stages[0].block_ns, false));
+        TRY(one_block(c, r, stages[0].block_ns, true));
     }
     return 0;
 }

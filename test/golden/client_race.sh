@@ -42,6 +42,18 @@ echo "-- short kernels, in graphs: 16 runners on a size of 2 us"
 TUNER_SIM="noise=0.01;gflops=10000" "$BIN/tuner-client" --config-file c.ini --timing race --num-problems 1 --results-file r.csv \
   --events-fd 3 3>events.txt >/dev/null 2>err.txt
 grep '^end' events.txt | cut -f2-4 | sort | uniq -c | wc -l
+echo "-- launch gaps of the host: first samples of short kernels have none, those of long ones are right as well"
+for speed in 50000 4000; do
+  TUNER_SIM="noise=0;gflops=$speed" "$BIN/tuner-client" --config-file c.ini --timing loop --results-file /dev/null --events-fd 3 \
+    3>truth.txt >/dev/null
+  TUNER_SIM="noise=0.005;gap_ns=3500;gflops=$speed" "$BIN/tuner-client" --config-file c.ini --timing race --results-file r.csv \
+    --events-fd 3 3>events.txt >/dev/null 2>err.txt
+  awk -F'\t' '$1 != "sample" { next } FNR == NR { ns[$2, $3] = $6 / $5; next } ($2, $3) in seen { next }
+    { seen[$2, $3]; n++; true_ns = ns[$2, $3]; off = $6 / $5 / true_ns - 1; if (off > 0.03 || off < -0.03) far++
+      if (true_ns < 3500) gaps++; else if (true_ns > 20000) long++ }
+    END { printf "%d first samples: %d of kernels shorter than the gap, %d of long ones; %d off by more than 3 %%\n", n, gaps, long, far }' \
+    truth.txt events.txt
+done
 echo "-- failures"
 sh "$DATA/client/library.sh" K_good K_wrong K_crash K_hang K_exit K_best >lib.yaml
 TUNER_SIM="noise=0;fast=K_best,K_wrong;wrong=K_wrong;crash=K_crash;hang=K_hang;exit=K_exit" "$BIN/tuner-client" --config-file c.ini \
