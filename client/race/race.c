@@ -11,7 +11,9 @@
  * is checked on data that it has not seen; when it fails, the next one becomes the winner.
  *
  * The table below says how many runners stay for how long; its numbers come from tests on a simulated device
- * with known truth (test/golden/client_race.sh).
+ * with known truth (test/golden/client_race.sh). On sizes that judge a library's choices (race-all-from) the
+ * first stage has more runners: a choice may be any of them, and what it loses should not rest on first
+ * samples.
  */
 #include <math.h>
 #include <stdio.h>
@@ -40,6 +42,10 @@ static const Stage stages[] = {
     {1.03, 4, 15, 7, BLOCK_NS, 0.5},
 };
 enum { N_STAGES = sizeof stages / sizeof *stages };
+/* The first stage with race-all-from: the most runners, and the least number of rounds where a round takes at
+ * most ROUND_ALL_NS. Medians have three samples then; longer launches are measured well enough by two. */
+enum { RUNNERS_ALL = 100, ROUNDS_ALL = 2 };
+static const double ROUND_ALL_NS = 0.1e9;
 
 /* The first launch of a solution is expected to take at most this many times the peer's; launches_budget_ns
  * allows 50 times the expected time. */
@@ -298,15 +304,18 @@ static size_t n_in(const Race *c)
     return n;
 }
 
+static bool has_all(const Race *c, const Stage *stage) { return c->all && stage == stages; }
+
 /* Drops runners by the table. A runner is compared by its fastest sample with the smallest median, so that
  * neither one lucky sample of the fastest nor one unlucky sample of another decides. */
 static void drop_out(Race *c, const Stage *stage)
 {
+    const size_t most = has_all(c, stage) ? RUNNERS_ALL : stage->max_runners;
     double best = best_of_ours(c);
     for (size_t i = 0; i < c->n_items; i++)
         if (c->runner[i].racing && fastest(&c->runner[i]) > stage->max_ratio * best)
             c->runner[i].racing = false;
-    while (n_in(c) > stage->max_runners) {
+    while (n_in(c) > most) {
         Runner *last = NULL;
         for (size_t i = 0; i < c->n_items; i++)
             if (c->runner[i].racing && (!last || c->runner[i].launch_ns > last->launch_ns))
@@ -324,7 +333,9 @@ static int rounds_of(const Race *c, const Stage *stage)
     for (size_t i = 0; i < c->n; i++)
         if (takes_part(c, &c->runner[i])) round_ns += fmax(c->runner[i].launch_ns, stage->block_ns);
     double n = c->v->s->o.race_seconds * 1e9 * stage->share / (round_ns > 0 ? round_ns : 1);
-    return n < stage->rounds_min ? stage->rounds_min : n > stage->rounds ? stage->rounds : (int)n;
+    const bool more = has_all(c, stage) && round_ns <= ROUND_ALL_NS;
+    const int least = more ? ROUNDS_ALL : stage->rounds_min;
+    return n < least ? least : n > stage->rounds ? stage->rounds : (int)n;
 }
 
 /* The sample of a round that counts, in ns per launch; 0: none. */
@@ -462,6 +473,7 @@ Err race_problem(Supervisor *v, const PlanItem *items, size_t n, int64_t *n_fail
 {
     Race c = {.v = v, .problem = &v->s->problems.v[items->p], .p = items->p, .n_items = n};
     c.n = n + (v->s->o.peer[0] != 0);
+    c.all = v->s->o.race_all_from >= 0 && items->p >= v->s->o.race_all_from;
     c.runner = calloc(c.n, sizeof *c.runner);
     if (!c.runner) FAIL(ERR_FAILED, "out of memory for %zu solutions", n);
     c.base = (int64_t)time(NULL) * ROUNDS_MAX;

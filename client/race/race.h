@@ -43,6 +43,7 @@ typedef struct {
     int64_t round;
     int64_t base;           /* added to the rounds of events, so that rounds of different races differ */
     bool final, has_rested; /* in the last stage; the device has rested before it */
+    bool all;               /* the first stage has RUNNERS_ALL runners: race-all-from */
     double clock[CLOCKS];   /* of the last samples whose clock is known, MHz; a ring */
     size_t n_clocks;        /* such samples so far */
     bool cool;              /* at least one sample was taken without throttling */
