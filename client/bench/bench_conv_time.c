@@ -313,8 +313,7 @@ static Err lane_begin(ConvBench *b, Lane *l)
     l->ns = calloc((size_t)b->n_blocks, sizeof *l->ns);
     if (!l->ns) FAIL(ERR_FAILED, "out of memory for %lld blocks", (long long)b->n_blocks);
     b->next = 0;
-    if (l->call_ns < GRAPH_NS && api->has_gaps &&
-        block_timer_record(&b->timer, l->n_graph, &l->graph)) {
+    if (l->call_ns < GRAPH_NS && api->has_gaps && block_timer_record(&b->timer, l->n_graph, &l->graph)) {
         api->graph_free(b->device, l->graph);
         l->graph = NULL; /* the calls synchronise, or the driver has no graphs */
         err_clear();
@@ -325,7 +324,7 @@ static Err lane_begin(ConvBench *b, Lane *l)
 static Err lane_step(ConvBench *b, Lane *l, ConvTimes *out)
 {
     const int64_t n = block_launches(l->call_ns, BLOCK_NS);
-    const uint64_t rest = block_rest_ns(l->call_ns, BLOCK_NS, l->n_done == 0);
+    const uint64_t rest = block_rest_ns(l->call_ns, BLOCK_NS, l->n_done == 0, (double)INFINITY);
     BlockTimes t;
     if (l->n_done == b->n_blocks || (l->n_done && l->all_ns >= BLOCKS_NS)) return ERR_OK;
     if (rest && b->device->api->is_gpu) b->device->api->idle(b->device, rest);

@@ -286,7 +286,7 @@ void bench_gpu_lane_close(BenchGpu *g, BenchLane *l)
 Err bench_gpu_lane_block(BenchGpu *g, BenchLane *l, double *ns)
 {
     int64_t n = block_launches(l->call_ns, BLOCK_NS);
-    uint64_t rest_ns = block_rest_ns(l->call_ns, BLOCK_NS, !l->rested);
+    uint64_t rest_ns = block_rest_ns(l->call_ns, BLOCK_NS, !l->rested, (double)INFINITY);
     BlockTimes t;
     g->side = l->side;
     if (rest_ns) g->device->api->idle(g->device, rest_ns);

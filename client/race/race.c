@@ -155,6 +155,7 @@ static Err keep_samples(Race *c, const WorkMessage *m)
                                 .throttle = m->mean.throttle,
                                 .use = c->final ? SAMPLE_FINAL : SAMPLE_FIRST};
         if (!(s.state.throttle & BAD_THROTTLE)) c->cool = true;
+        c->busy_ns += (double)s.ns;
         if (is_outlier(c, c->now, &s)) s.state.use = SAMPLE_OUTLIER;
         clock_note(c, s.state.clock_mhz);
         if (!VEC_PUSH(&c->now->samples, s))
@@ -267,10 +268,12 @@ static uint64_t wait_before(Race *c, const Runner *r, int n)
     return ns;
 }
 
+/* Without a peer, whose algorithms are timed in between, samples are all that the device did. */
 static uint64_t rest_before(Race *c, const Runner *r, double block_ns)
 {
     if (!c->final || !c->v->s->api->is_gpu) return 0;
-    uint64_t ns = block_rest_ns(r->launch_ns, block_ns, !c->has_rested);
+    const double busy_ns = c->n > c->n_items ? (double)INFINITY : c->busy_ns;
+    uint64_t ns = block_rest_ns(r->launch_ns, block_ns, !c->has_rested, busy_ns);
     c->has_rested = c->has_rested || ns > 0;
     return ns;
 }

@@ -49,6 +49,7 @@ typedef struct {
     bool cool;              /* at least one sample was taken without throttling */
     size_t n_repeats, repeats_max;
     uint64_t waited_ns; /* total wait for a throttled device */
+    double busy_ns;     /* of all samples: the device was busy for so long at least */
     double *scratch;    /* twice the number of samples of any runner */
     size_t n_scratch;
 } Race;

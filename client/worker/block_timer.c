@@ -10,7 +10,8 @@ static const double LOOK_NS = 300e3;
 static const double WARM_NS = 20e3;
 /* A GPU under load reaches its power limit after some tens of milliseconds, and its clock then varies by 10 %
  * for as long as the load lasts (H200, bf16 4096^3: 304 to 348 us within 15 rounds). Therefore the device
- * rests before the first block of long launches, and before each following one PACE times the block's length.
+ * rests before the first block of long launches, for PACE times as long as it was busy before and REST_NS at
+ * most, and before each following one PACE times the block's length.
  */
 static const double PACED_LAUNCH_NS = 40e3, PACE = 4, REST_NS = 15e7, PACE_MAX_NS = 4e7;
 
@@ -135,8 +136,9 @@ int64_t block_launches(double launch_ns, double block_ns)
     return n < 1 ? 1 : n > LAUNCHES_MAX ? LAUNCHES_MAX : (int64_t)n;
 }
 
-uint64_t block_rest_ns(double launch_ns, double block_ns, bool first)
+uint64_t block_rest_ns(double launch_ns, double block_ns, bool first, double busy_ns)
 {
     if (launch_ns < PACED_LAUNCH_NS) return 0;
-    return (uint64_t)(first ? REST_NS : fmin(PACE * fmax(block_ns, launch_ns), PACE_MAX_NS));
+    return (uint64_t)(first ? fmin(PACE * busy_ns, REST_NS)
+                            : fmin(PACE * fmax(block_ns, launch_ns), PACE_MAX_NS));
 }

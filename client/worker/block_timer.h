@@ -62,7 +62,8 @@ Err block_timer_graph_part(BlockTimer *t, DeviceGraph *g, int64_t n_graph, const
 
 /* The number of launches in a block of block_ns. */
 int64_t block_launches(double launch_ns, double block_ns);
-/* Time for which a GPU rests before a block; longer before the first one. */
-uint64_t block_rest_ns(double launch_ns, double block_ns, bool first);
+/* Time for which a GPU rests before a block; longer before the first one. busy_ns: for how long it was busy
+ * before the first block, which needs no longer rest than that calls for; INFINITY: not known. */
+uint64_t block_rest_ns(double launch_ns, double block_ns, bool first, double busy_ns);
 
 #endif

@@ -56,17 +56,21 @@ static bool is_integer(double x)
     return size >= WHOLE || (size + WHOLE) - WHOLE == size;
 }
 
-static void facts_add(Facts *f, const double *re, const double *im, int64_t n)
+/* Adds n numbers: the square of each to norm2, and all to the facts. A sum of squares that overflows counts as
+ * infinite, as such inputs make infinite sums of products too. */
+static void facts_add(Facts *f, const double *re, const double *im, int64_t n, double *norm2)
 {
+    double sum = 0, max = f->max;
+    for (int64_t i = 0; f->integers && i < n; i++)
+        f->integers = is_integer(re[i]) && (!im || is_integer(im[i]));
     for (int64_t i = 0; i < n; i++) {
-        double r = re[i], q = im ? im[i] : 0, size2 = r * r + q * q;
-        if (!isfinite(size2))
-            f->finite = false;
-        else if (f->integers && !(is_integer(r) && is_integer(q)))
-            f->integers = false;
-        f->norm2 += size2;
-        if (size2 > f->max) f->max = size2;
+        const double size2 = re[i] * re[i] + (im ? im[i] * im[i] : 0);
+        norm2[i] += size2;
+        sum += size2;
+        max = size2 > max ? size2 : max;
     }
+    if (!isfinite(sum)) f->finite = false;
+    f->norm2 += sum, f->max = max;
 }
 
 static void facts_merge(Freivalds *f, const Facts *x, double *largest, double value)
@@ -80,20 +84,35 @@ static void facts_merge(Freivalds *f, const Facts *x, double *largest, double va
 
 enum { STEP = 512 };
 
+/* Norms of STEP rows of A. Its elements are read in the order in which they are stored. */
 static void row_task(void *ctx, int64_t task)
 {
     Freivalds *f = ctx;
-    const int64_t i = task % f->g.m, b = task / f->g.m;
+    const int64_t m = f->g.m, n_tasks = (m + STEP - 1) / STEP, i0 = task % n_tasks * STEP, b = task / n_tasks;
+    const int64_t n = m - i0 < STEP ? m - i0 : STEP;
+    const bool along_rows = f->g.a.map || llabs(f->g.a.row) > llabs(f->g.a.col);
     Facts x = {.finite = true, .integers = true};
     Matrix t = matrix_transposed(&f->g.a);
-    double re[STEP], im[STEP];
-    for (int64_t l = 0; l < f->g.k; l += STEP) {
-        int64_t n = f->g.k - l < STEP ? f->g.k - l : STEP;
-        matrix_column(&t, l, i, b, n, re, im);
-        facts_add(&x, re, im, n);
+    double re[STEP], im_room[STEP], *im = f->complex ? im_room : NULL;
+    double norm2[STEP] = {0}, each[STEP] = {0}, largest = 0;
+    for (int64_t l = 0; l < f->g.k && !along_rows; l++) {
+        matrix_column(&f->g.a, i0, l, b, n, re, im);
+        facts_add(&x, re, im, n, norm2);
     }
-    f->a_norm[task] = sqrt(x.norm2);
-    facts_merge(f, &x, &f->a_max, sqrt(x.norm2));
+    for (int64_t i = 0; i < n && along_rows; i++) {
+        x.norm2 = 0;
+        for (int64_t l = 0; l < f->g.k; l += STEP) {
+            const int64_t n_l = f->g.k - l < STEP ? f->g.k - l : STEP;
+            matrix_column(&t, l, i0 + i, b, n_l, re, im);
+            facts_add(&x, re, im, n_l, each);
+        }
+        norm2[i] = x.norm2;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        f->a_norm[i0 + i + m * b] = sqrt(norm2[i]);
+        largest = fmax(largest, norm2[i]);
+    }
+    facts_merge(f, &x, &f->a_max, sqrt(largest));
 }
 
 static int64_t block_end(const Freivalds *f, int64_t q)
@@ -109,7 +128,7 @@ static void block_task(void *ctx, int64_t task)
     const Gemm *g = &f->g;
     const int64_t q = task % f->n_blocks, b = f->b + task / f->n_blocks;
     Facts all = {.finite = true, .integers = true};
-    double largest = 0, re[STEP], im[STEP];
+    double largest = 0, re[STEP], im_room[STEP], *im = f->complex ? im_room : NULL, each[STEP] = {0};
     double *zr = f->z_re + task * g->k, *zi = f->complex ? f->z_im + task * g->k : NULL;
     for (int64_t l = 0; l < g->k; l++) zr[l] = 0;
     for (int64_t l = 0; zi && l < g->k; l++) zi[l] = 0;
@@ -118,7 +137,7 @@ static void block_task(void *ctx, int64_t task)
         for (int64_t l = 0; l < g->k; l += STEP) {
             int64_t n = g->k - l < STEP ? g->k - l : STEP;
             matrix_column(&g->b, l, j, b, n, re, im);
-            facts_add(&all, re, im, n);
+            facts_add(&all, re, im, n, each);
             for (int64_t x = 0; x < n; x++) zr[l + x] += s * re[x];
             for (int64_t x = 0; zi && x < n; x++) zi[l + x] += s * im[x];
         }
@@ -135,7 +154,7 @@ static void c_task(void *ctx, int64_t task)
     const Gemm *g = &f->g;
     const int64_t q = task % f->n_blocks, b = task / f->n_blocks;
     Facts x = {.finite = true, .integers = true};
-    double re[STEP], im[STEP];
+    double re[STEP], im_room[STEP], *im = f->complex ? im_room : NULL, each[STEP] = {0};
     double *yr = f->y_re + g->m * task;
     double *yi = f->complex ? f->y_im + g->m * task : NULL;
     for (int64_t j = q * f->width; j < block_end(f, q); j++) {
@@ -143,10 +162,10 @@ static void c_task(void *ctx, int64_t task)
         for (int64_t i = 0; i < g->m; i += STEP) {
             int64_t n = g->m - i < STEP ? g->m - i : STEP;
             matrix_column(&g->c, i, j, b, n, re, im);
-            facts_add(&x, re, im, n);
+            facts_add(&x, re, im, n, each);
             for (int64_t r = 0; r < n; r++) {
-                yr[i + r] += sr * re[r] - (yi ? si * im[r] : 0);
-                if (yi) yi[i + r] += sr * im[r] + si * re[r];
+                yr[i + r] += sr * re[r] - (im ? si * im[r] : 0);
+                if (im) yi[i + r] += sr * im[r] + si * re[r];
             }
         }
     }
@@ -167,7 +186,7 @@ static double element_bound(const Freivalds *f)
 static Err products_prepare(Freivalds *f)
 {
     const Gemm *g = &f->g;
-    parallel_for(g->m * g->batch, f->n_threads, row_task, f);
+    parallel_for((g->m + STEP - 1) / STEP * g->batch, f->n_threads, row_task, f);
     for (f->b = 0; f->b < g->batch; f->b += f->n_at_once) {
         const int64_t n = g->batch - f->b < f->n_at_once ? g->batch - f->b : f->n_at_once,
                       at = g->m * f->n_blocks * f->b;
@@ -305,7 +324,7 @@ static void search_block(void *ctx, int64_t task)
     const Freivalds *f = s->f;
     const Gemm *g = &f->g;
     int64_t q = task % f->n_blocks, b = task / f->n_blocks;
-    double re[STEP], im[STEP], sr[STEP], si[STEP], norm[STEP];
+    double re[STEP], im_room[STEP], *im = f->complex ? im_room : NULL, sr[STEP], si[STEP], norm[STEP];
     for (int64_t i0 = 0; i0 < g->m; i0 += STEP) {
         int64_t n = g->m - i0 < STEP ? g->m - i0 : STEP;
         for (int64_t i = 0; i < n; i++) sr[i] = si[i] = norm[i] = 0;
@@ -314,8 +333,11 @@ static void search_block(void *ctx, int64_t task)
             matrix_column(s->d, i0, j, b, n, re, im);
             for (int64_t i = 0; i < n; i++) {
                 sr[i] += x * re[i];
+                norm[i] += re[i] * re[i];
+            }
+            for (int64_t i = 0; im && i < n; i++) {
                 si[i] += x * im[i];
-                norm[i] += re[i] * re[i] + im[i] * im[i];
+                norm[i] += im[i] * im[i];
             }
         }
         for (int64_t i = 0; i < n; i++) {

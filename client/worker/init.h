@@ -64,7 +64,7 @@ static inline int tensor_inner(const Tensor *t)
 
 /* n_elements with overflow check; ERR_INPUT beyond 2^40 elements. */
 Err tensor_finish(Tensor *t);
-/* Writes n_elements elements with several threads. Call init_check first. */
+/* Writes n_elements elements with several threads. Call init_check first, and from one thread at a time. */
 void init_tensor(const Tensor *t, InitType how, uint64_t seed, int n_threads, void *out);
 /* Makes one value, real and imaginary part, rounded to the type. */
 void init_scalar(DataType t, InitType how, uint64_t seed, double out[2]);

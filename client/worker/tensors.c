@@ -53,13 +53,27 @@ static bool shares(const Tensors *t, int tensor) { return tensor == TENSOR_D && 
 
 static bool on_gpu(const Tensors *t) { return t->device->api->is_gpu; }
 
+/* Whether the tensor is C with beta 0: on a GPU, where the buffers are copies, it is poisoned. */
+static bool is_unread_c(const Tensors *t, int tensor)
+{
+    return tensor == TENSOR_C && on_gpu(t) && t->problem->shape.beta == SCALAR_ZERO;
+}
+
+/* Whether nothing looks at a tensor's first data: those of a GPU's D, which is zeroed, and of C with beta 0. */
+static bool needs_no_data(const Tensors *t, int tensor)
+{
+    const ClientOptions *o = &t->session->o;
+    if (t->session->no_data) return true;
+    if (tensor == TENSOR_D) return on_gpu(t) && !shares(t, tensor);
+    return is_unread_c(t, tensor) && !o->c_equal_d && !o->print_c;
+}
+
 static Err make_pristine(Tensors *t, int tensor, InitType how, uint64_t seed)
 {
     const Tensor *x = &t->problem->tensor[tensor];
     uint64_t size = (uint64_t)type_bytes(x->type), offset = (uint64_t)t->problem->offset[tensor];
     t->bytes[tensor] = (offset + (uint64_t)x->n_elements) * size;
-    if (t->session->no_data) return 0;
-    if (tensor == TENSOR_D && on_gpu(t) && !shares(t, tensor)) return 0; /* zeroed, never looked at */
+    if (needs_no_data(t, tensor)) return 0;
     if (!t->pristine[tensor]) t->pristine[tensor] = malloc(t->bytes[tensor] + 1);
     if (!t->pristine[tensor])
         FAIL(ERR_FAILED, "out of memory for tensor %c (%llu bytes)", tensor_letter[tensor],
@@ -79,12 +93,6 @@ static Err make_all(Tensors *t, uint64_t seed)
     if (shares(t, TENSOR_D) && t->pristine[TENSOR_D])
         memcpy(t->pristine[TENSOR_D], t->pristine[TENSOR_C], t->bytes[TENSOR_D]);
     return 0;
-}
-
-/* Whether the tensor is C with beta 0: on a GPU, where the buffers are copies, it is poisoned. */
-static bool is_unread_c(const Tensors *t, int tensor)
-{
-    return tensor == TENSOR_C && on_gpu(t) && t->problem->shape.beta == SCALAR_ZERO;
 }
 
 /* Copies a tensor from the host's pristine data. */
@@ -200,7 +208,7 @@ static Err make_pool(Tensors *t, int wanted)
         if (t->pristine[i])
             TRY(api->copy_to(t->device, &t->pool, at[i], t->pristine[i], t->bytes[i]));
         else
-            TRY(api->fill(t->device, &d, 0));
+            TRY(api->fill(t->device, &d, is_unread_c(t, i) ? number_poison(t->problem->tensor[i].type) : 0));
     }
     for (uint64_t done = 1, n = (uint64_t)wanted; done < n;) {
         uint64_t more = done < n - done ? done : n - done;
@@ -238,8 +246,7 @@ Err tensors_new(const Session *s, const Problem *p, Device *d, Tensors **out)
         e = matrix_map_used(&t->maps.map[TENSOR_D], p->shape.dims, p->tensor[TENSOR_D].n_elements,
                             &t->d_used);
     if (!e) e = make_copies(t);
-    if (!e)
-        e = fused_data_init(&t->fused, &p->fused, &p->shape, d);
+    if (!e) e = fused_data_init(&t->fused, &p->fused, &p->shape, d);
     if (e)
         tensors_free(t);
     else
@@ -279,8 +286,10 @@ void tensors_free(Tensors *t)
     free(t);
 }
 
+/* NULL: the tensor has no data on the host. */
 static const void *pristine_data(const Tensors *t, int tensor)
 {
+    if (!t->pristine[tensor]) return NULL;
     return t->pristine[tensor] +
            (size_t)t->problem->offset[tensor] * (size_t)type_bytes(t->problem->tensor[tensor].type);
 }

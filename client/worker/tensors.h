@@ -35,7 +35,7 @@ typedef struct {
     const Session *session;
     const Problem *problem;
     Device *device;
-    unsigned char *pristine[TENSOR_COUNT]; /* offset + n_elements elements */
+    unsigned char *pristine[TENSOR_COUNT]; /* offset + n_elements elements; NULL: nothing looks at them */
     uint64_t bytes[TENSOR_COUNT], hash[TENSOR_COUNT];
     Bounce d_out, in_out; /* D and an input copied to the host, where it cannot access the device's memory */
     Validator *validator; /* made when first needed */

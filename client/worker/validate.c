@@ -45,12 +45,21 @@ double validate_error(DataType t, double a, double b)
     return fabs(a - b) / (fabs(a) + fabs(b) + 1);
 }
 
-static void round_all(Validator *v)
+enum { ROUNDED = 1 << 14 }; /* elements of a task */
+
+static void round_task(void *ctx, int64_t task)
 {
-    for (int64_t i = 0; i < v->n; i++) {
+    Validator *v = ctx;
+    const int64_t from = task * ROUNDED, to = from + ROUNDED < v->n ? from + ROUNDED : v->n;
+    for (int64_t i = from; i < to; i++) {
         v->re[i] = number_round(v->g.out, v->re[i]);
         if (v->complex) v->im[i] = number_round(v->g.out, v->im[i]);
     }
+}
+
+static void round_all(Validator *v)
+{
+    parallel_for((v->n + ROUNDED - 1) / ROUNDED, v->o.n_threads, round_task, v);
 }
 
 static void logical_position(const Gemm *g, int64_t index, int64_t *i, int64_t *j, int64_t *b)
