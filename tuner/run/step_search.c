@@ -19,7 +19,6 @@
 #include <stdlib.h>
 
 #include "base/fs.h"
-#include "base/proc.h"
 #include "measure/model_range.h"
 #include "measure/search_cost.h"
 #include "measure/search_left.h"
