@@ -44,10 +44,6 @@ static bool transposed(const Derive *d, int t)
     return !d->s->EnableMatrixInstruction && !d->tlu[t] && !k_vectors(d, t);
 }
 
-/* Whether copies compute the tensor's indices from the number of a row, a column or an element of K by
- * division (kernel/contract.h). */
-static bool gathers(const Derive *d) { return d->f->contraction || d->s->PackBatchDims; }
-
 bool ring_copies_outputs(const Solution *s)
 {
     const int32_t operation = s->pt->OperationType;
@@ -313,7 +309,7 @@ static bool check_local(Derive *d)
     return true;
 }
 
-static bool check_split(Derive *d)
+bool check_split(Derive *d)
 {
     Solution *s = d->s;
     if (s->GlobalSplitU == 1) s->GlobalSplitUAlgorithm = GSUA_SINGLE, s->MinKForGSU = 256;
@@ -321,8 +317,6 @@ static bool check_split(Derive *d)
                 s->GlobalAccumulation != GACC_PARTIALS;
     if (adds && is_complex(d->f->compute)) REJECT(d, NV_ADDS, s->GlobalSplitU);
     order_along_n(s);
-    /* ShiftPtr moves edge tiles back into the matrix; otherwise they are guarded. */
-    if (s->EdgeType != EDGE_SHIFTPTR) s->EdgeType = EDGE_BRANCH;
     return true;
 }
 
@@ -396,5 +390,8 @@ bool derive_nvptx(Derive *d)
     s->NvRing = 1;
     s->LdsPadA = s->LdsPadB = s->LdsBlockSizePerPadA = s->LdsBlockSizePerPadB = s->TransposeLDS = 0;
     s->LDSBuffer1 = 0, s->VectorStore = -1, s->AssertMinApproxSize = 2;
-    return check_split(d) && check_registers(d);
+    if (!check_split(d)) return false;
+    /* ShiftPtr moves edge tiles back into the matrix; otherwise they are guarded. */
+    if (s->EdgeType != EDGE_SHIFTPTR) s->EdgeType = EDGE_BRANCH;
+    return check_registers(d);
 }
