@@ -9,6 +9,7 @@
 #include "base/spread.h"
 #include "measure/model.h"
 #include "measure/model_rows.h"
+#include "measure/stats.h"
 
 /* FIT_SAMPLES: about so many times are enough for a dozen rates; of more, every n-th and the best of each
  * size are taken. */
@@ -353,12 +354,6 @@ Err model_cross_validate(Arena *a, const ProblemType *pt, const ModelMatrix *m, 
 
 /* ---- summaries ---- */
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* 95% interval of the mean of n values: percentiles of means of samples drawn with replacement. */
 static void bootstrap(const double *v, size_t n, double *lo, double *hi)
 {
@@ -372,7 +367,7 @@ static void bootstrap(const double *v, size_t n, double *lo, double *hi)
         }
         mean[b] = sum / (double)n;
     }
-    qsort(mean, BOOTSTRAP, sizeof *mean, by_value);
+    stats_sort(mean, BOOTSTRAP);
     *lo = mean[BOOTSTRAP * 25 / 1000];
     *hi = mean[BOOTSTRAP * 975 / 1000 - 1];
 }
@@ -395,7 +390,7 @@ Err model_quality_finish(Arena *a, ModelQuality *q, size_t n)
     q->mean /= (double)k;
     q->share /= (double)k;
     bootstrap(v, k, &q->mean_lo, &q->mean_hi);
-    qsort(v, k, sizeof *v, by_value);
+    stats_sort(v, k);
     q->p50 = v[k / 2];
     q->p90 = v[k * 90 / 100];
     q->p95 = v[k * 95 / 100];
