@@ -47,21 +47,10 @@ Epilogue host_epilogue(const HostPlan *p)
                       .written = p->out.type};
 }
 
-const Op *host_lane_loop(const Op *list)
-{
-    for (const Op *o = list; o; o = o->next) {
-        if (o->kind != OP_LOOP) continue;
-        if (o->level == LEVEL_LANE) return o;
-        const Op *found = host_lane_loop(o->body);
-        if (found) return found;
-    }
-    return NULL;
-}
-
 Err host_epilogue_read(Program *p, const char *name)
 {
     Epilogue e;
-    const Op *loop = host_lane_loop(p->body);
+    const Op *loop = op_lane_loop(p->body);
     HostPlan *plan = ARENA_NEW(p->arena, HostPlan);
     TRY_ALLOC(plan);
     if (!loop) FAIL(ERR_INPUT, "a host kernel needs a loop over k at lane");
