@@ -6,8 +6,6 @@
 
 Err host_memory_alloc(uint64_t bytes, DeviceGuard guard, DeviceMem *out);
 void host_memory_free(DeviceMem *m);
-/* ERR_FAILED with the numbers when offset and bytes are not inside the buffer. */
-Err host_memory_range(const DeviceMem *m, uint64_t offset, uint64_t bytes);
 
 /* The memory functions of DeviceApi for devices whose memory is the CPU's. */
 Err host_device_alloc(Device *d, uint64_t bytes, DeviceGuard guard, DeviceMem *out);
