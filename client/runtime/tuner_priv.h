@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/vec.h"
 #include "client/runtime/gpu.h"
 #include "client/runtime/host_pool.h"
 #include "client/runtime/launch.h"
@@ -77,8 +78,7 @@ typedef struct {
     int layer; /* bits, by LogLayer */
     int fd[LOG_LAYERS];
     pthread_mutex_t lock;
-    Profile *profile; /* calls with their counts, for layer 4 */
-    size_t n_profile, cap_profile;
+    VEC(Profile) profile; /* calls with their counts, for layer 4 */
 } CallLog;
 
 struct tuner_library {

@@ -28,8 +28,6 @@ static bool tensor(Str text, char name, IndexList *out, bool *conj, IndexList *m
     return letters(str_sub(text, 1, text.n - *conj), out, mirror);
 }
 
-static void append(IndexList *l, int32_t index) { l->v[l->n++] = index; }
-
 static bool in(const Indices *x, int t, int32_t index) { return index_list_has(&x->tensor[t], index); }
 
 bool indices_has(const Indices *x, int t, int32_t index) { return in(x, t, index); }
@@ -42,15 +40,15 @@ static bool assign(Indices *x, const IndexList *sums)
             const int32_t index = x->tensor[t].v[i];
             const bool other = in(x, 1 - t, index), of_d = index < x->of_d;
             if (!of_d && !(other && index_list_has(sums, index))) return false;
-            if (of_d && !other) append(&x->group[t ? INDICES_N : INDICES_M], index);
+            if (of_d && !other) index_list_add(&x->group[t ? INDICES_N : INDICES_M], index);
         }
     for (int32_t i = 0; i < x->of_d; i++) {
         if (!in(x, 0, i) && !in(x, 1, i)) return false;
-        if (in(x, 0, i) && in(x, 1, i)) append(&x->group[INDICES_BATCH], i);
+        if (in(x, 0, i) && in(x, 1, i)) index_list_add(&x->group[INDICES_BATCH], i);
     }
     for (int32_t i = sums->n; i-- > 0;) {
         if (sums->v[i] < x->of_d || !in(x, 0, sums->v[i]) || !in(x, 1, sums->v[i])) return false;
-        append(&x->group[INDICES_K], sums->v[i]);
+        index_list_add(&x->group[INDICES_K], sums->v[i]);
     }
     x->n = x->of_d + sums->n;
     return x->n <= INDEX_MAX;
@@ -90,7 +88,7 @@ void indices_pack(Indices *x, int32_t pack)
     const IndexList *order = &x->tensor[pack - 1];
     *to = (IndexList){0};
     for (int32_t i = 0; i < order->n; i++)
-        if (order->v[i] < x->of_d) append(to, order->v[i]);
+        if (order->v[i] < x->of_d) index_list_add(to, order->v[i]);
     x->group[INDICES_BATCH] = (IndexList){0};
 }
 
