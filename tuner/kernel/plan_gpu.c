@@ -164,8 +164,7 @@ static Err check_solution(const GpuPlan *p, const Solution *s)
              "PrefetchGlobalRead 0 or 1",
              s->DepthULdsDivisor, s->DepthU);
     if (p->indices && (!p->strided || p->preloads_args))
-        FAIL(ERR_INPUT,
-             "contractions but GEMMs have no arrays of pointers and preloaded arguments");
+        FAIL(ERR_INPUT, "contractions but GEMMs have no arrays of pointers and preloaded arguments");
     if (gpu_adds(p) && p->out.part_bytes == 1)
         FAIL(ERR_INPUT, "GlobalSplitU %d would add to 8-bit D in place", p->gsu);
     if (p->walk.prefetches && !gpu_can_prefetch(p))
@@ -252,7 +251,7 @@ static Err plan_warp_groups(GpuPlan *p, const Solution *s)
     p->groups = (GpuWarpGroups){.used = true,
                                 .stages = s->RingStages,
                                 .consumers = w.groups,
-                                .pingpong = w.turns,
+                                .pingpong = w.pingpong,
                                 .promotes = w.promotes,
                                 .promotion_sets = s->PromotionSets,
                                 .rows_from_registers = w.from_registers,

@@ -58,7 +58,7 @@ Err model_table_make(Arena *a, ModelTable *t)
 
 typedef struct {
     const ModelTable *t;
-    ModelWay way;
+    TableDistance distance;
     const ModelSize *z;
     double log[3];
     int section;
@@ -68,29 +68,30 @@ static double distance_to(const From *f, size_t i)
 {
     const ModelTable *t = f->t;
     const size_t n = t->m->n_sizes;
-    if (f->way != MODEL_WAY_RATIO)
-        return model_distance_by(f->way, f->z, i < n ? &t->m->size[i] : &t->more[i - n].size);
+    if (f->distance != DISTANCE_RATIO)
+        return table_distance(f->distance, f->z, i < n ? &t->m->size[i] : &t->more[i - n].size);
     const double *log = i < n ? t->log[i] : t->more[i - n].log;
     return fabs(f->log[0] - log[0]) + fabs(f->log[1] - log[1]) + fabs(f->log[2] - log[2]);
 }
 
-/* APART: rows of another section come behind all others. */
-static const double APART = 1e6;
+/* Is added to the distance of rows of another section, which come behind all others. */
+static const double OTHER_SECTION = 1e6;
 
-size_t model_table_nearest(const ModelTable *t, ModelWay way, const ModelSize *z, const double *seconds)
+size_t model_table_nearest(const ModelTable *t, TableDistance distance, const ModelSize *z,
+                           const double *seconds)
 {
     Ask q = {t, seconds, z};
-    From from = {t, way, z, {0}, t->sections ? own_section(t, z) : 0};
+    From from = {t, distance, z, {0}, t->sections ? own_section(t, z) : 0};
     size_t best = SIZE_MAX;
     double least = (double)INFINITY;
-    if (way == MODEL_WAY_RATIO) logs_of(z, from.log);
+    if (distance == DISTANCE_RATIO) logs_of(z, from.log);
     for (size_t i = 0; i < t->m->n_sizes + t->n_more; i++) {
         const bool more = i >= t->m->n_sizes;
         const size_t k = more ? t->more[i - t->m->n_sizes].kernel : t->row[i];
         const int section = more ? t->more[i - t->m->n_sizes].section : t->section[i];
         if (k == SIZE_MAX) continue;
-        const bool apart = t->sections && section != from.section;
-        const double d = distance_to(&from, i) + (apart ? APART : 0);
+        const bool other = t->sections && section != from.section;
+        const double d = distance_to(&from, i) + (other ? OTHER_SECTION : 0);
         if (d < least && can_run(&q, k)) best = k, least = d;
     }
     return best;
@@ -139,7 +140,7 @@ static bool row_consider(const Rows *r, size_t i)
     const RangeSize *at = &r->at[i];
     const size_t k = r->kernel[i];
     if (k == SIZE_MAX) return false;
-    const size_t row = model_table_nearest(t, MODEL_WAY_RATIO, &at->size, NULL);
+    const size_t row = model_table_nearest(t, DISTANCE_RATIO, &at->size, NULL);
     if (k == row) return false;
     model_near(r->s, &at->size, &near);
     const double seconds = model_predict(r->s, &near, k, &at->size);

@@ -40,7 +40,7 @@ Err model_table_make(Arena *a, ModelTable *t);
 /* The kernel of the nearest row that can run: whose time in seconds is > 0 (NULL: that has run on a size that
  * is aligned no better).
  * SIZE_MAX: there is none. */
-size_t model_table_nearest(const ModelTable *t, ModelWay way, const ModelSize *z, const double *seconds);
+size_t model_table_nearest(const ModelTable *t, TableDistance d, const ModelSize *z, const double *seconds);
 /* Adds predicted rows for Ratio in the range of the table's sizes (model_range_make); fills in more. */
 Err model_table_predict(Arena *a, ModelTable *t, int steps, const ModelSelector *s);
 

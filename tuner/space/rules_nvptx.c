@@ -217,7 +217,7 @@ static bool find_copies(Derive *d, int t)
         while (width > least && !copies_fit(s, rows, row, width)) width /= 2;
     if (transposed(d, t)) width = 1;
     /* cp.async copies at least four bytes; single 16-bit elements are copied through registers, in pairs */
-    bool held = given == 1 && is_16bit(f->type);
+    bool via_registers = given == 1 && is_16bit(f->type);
     if (given > 0 && given < least) width = least;
     if (!is_pow2(width) || width * f->bpe > CHUNK) STOP(d, GLVW_BIG, width, f->bpe);
     if (row * f->bpe % CHUNK || !copies_fit(s, rows, row, width)) STOP(d, NV_COPY, t, rows, row, width);
@@ -226,7 +226,7 @@ static bool find_copies(Derive *d, int t)
     const int32_t coalesced = AB(s, NumLoadsCoalesced, t);
     if (coalesced != -1 && coalesced != 1 && coalesced != pieces / along)
         REJECT(d, NV_VALUE, t ? PARAM_NumLoadsCoalescedB : PARAM_NumLoadsCoalescedA, coalesced);
-    AB(s, GlobalLoadVectorWidth, t) = held ? 1 : width;
+    AB(s, GlobalLoadVectorWidth, t) = via_registers ? 1 : width;
     AB(s, NumLoads, t) = ceil_div(rows, across) * (pieces / along);
     AB(s, NumLoadsCoalesced, t) = pieces / along;
     AB(s, NumLoadsPerpendicular, t) = ceil_div(rows, across);
@@ -344,9 +344,9 @@ static bool check_registers(Derive *d)
         int32_t tile0 = s->MacroTile0 / s->SubGroup0, tile1 = s->MacroTile1 / s->SubGroup1;
         int32_t deep = s->EnableMatrixInstruction ? 2 : k_vectors(d, 0) || k_vectors(d, 1) ? run_of(d->f) : 1;
         int32_t frags = (tile0 + tile1) * words * deep;
-        bool held = d->f->bpe == 2 && s->GlobalLoadVectorWidthA == 1;
-        int32_t need =
-            sums + frags * (1 + s->PrefetchLocalRead) + 56 + (held ? 2 * (s->NumLoadsA + s->NumLoadsB) : 0);
+        bool via_registers = d->f->bpe == 2 && s->GlobalLoadVectorWidthA == 1;
+        int32_t need = sums + frags * (1 + s->PrefetchLocalRead) + 56 +
+                       (via_registers ? 2 * (s->NumLoadsA + s->NumLoadsB) : 0);
         for (int t = 0; t < 2; t++) need += place_registers(d, t);
         int64_t local = (int64_t)s->LdsNumElements * d->f->bpe + 1024;
         int64_t fit =

@@ -57,7 +57,7 @@ static void fill_stage(const RingCopy *c)
                                             {"const @Ring &", "g"}, {"@u32", "into"})});
     ring_chunk(c->p, s);
     stmt_if(s, fits(c));
-    if (c->held)
+    if (c->via_registers)
         stmt_call(s, function(c, "store"), x, into);
     else {
         stmt_if(s, reg(c, "whole"));
@@ -72,7 +72,10 @@ static void fill_stage(const RingCopy *c)
     stmt_end(s);
 }
 
-static bool any_held(const RingCopy copy[2]) { return copy[0].held || copy[1].held; }
+static bool any_via_registers(const RingCopy copy[2])
+{
+    return copy[0].via_registers || copy[1].via_registers;
+}
 
 /* Prints @load_ahead: loads chunk g.next of the operands that are copied through registers. */
 static void load_ahead(const RingCopy copy[2])
@@ -83,7 +86,7 @@ static void load_ahead(const RingCopy copy[2])
     ring_chunk(copy->p, s);
     for (int i = 0; i < 2; i++) {
         const RingCopy *c = &copy[i];
-        if (!c->held) continue;
+        if (!c->via_registers) continue;
         stmt_if(s, fits(c));
         stmt_if(s, reg(c, "whole"));
         stmt_call(s, function(c, "load_whole"), operand(c), reg(c, "g.table"));
@@ -106,7 +109,7 @@ static void copy_chunk(const RingCopy copy[2])
         stmt_call(s, function(&copy[i], "operand"), operand(&copy[i]), reg(copy, "g"),
                   tile_at(&copy[i], reg(copy, "into"), &copy[0].tile));
     ring_call(copy->s, "@advance");
-    if (any_held(copy)) ring_call(copy->s, "@load_ahead");
+    if (any_via_registers(copy)) ring_call(copy->s, "@load_ahead");
     stmt_end(s);
     stmt_commit(s);
     stmt_end(s);
@@ -141,7 +144,7 @@ void ring_gather_loop_put(const RingCopy copy[2])
 {
     advance(copy);
     for (int i = 0; i < 2; i++) fill_stage(&copy[i]);
-    if (any_held(copy)) load_ahead(copy);
+    if (any_via_registers(copy)) load_ahead(copy);
     copy_chunk(copy);
     begin(copy);
 }
@@ -151,16 +154,16 @@ void ring_gather_iteration(const RingCopy copy[2], const Value *into)
     Stmts *s = copy->s;
     stmt_define(s, "@u32", "table", reg(copy, "g.table"));
     for (int i = 0; i < 2; i++)
-        if (copy[i].held)
+        if (copy[i].via_registers)
             stmt_call(s, function(&copy[i], "store"), operand(&copy[i]),
                       tile_at(&copy[i], into, &copy[0].tile));
     ring_call(copy->s, "@advance");
     for (int i = 0; i < 2; i++)
-        if (copy[i].held)
+        if (copy[i].via_registers)
             stmt_call(s, function(&copy[i], "load_whole"), operand(&copy[i]), reg(copy, "g.table"));
 }
 
 void ring_gather_part(const RingCopy *c, const Value *into, const Value *from, const Value *to)
 {
-    if (!c->held) stmt_call(c->s, function(c, "whole"), operand(c), into, from, to, reg(c, "table"));
+    if (!c->via_registers) stmt_call(c->s, function(c, "whole"), operand(c), into, from, to, reg(c, "table"));
 }
