@@ -467,16 +467,9 @@ static Err visit_all(tuner_library *t, const ConvCall *d, void *workspace,
 
 /* ---- public ---- */
 
-static Err usable(tuner_library *t, const void *d, const char *call)
-{
-    TRY(library_usable(t, call));
-    if (!d) FAIL(ERR_INPUT, "%s: the description is a null pointer", call);
-    return ERR_OK;
-}
-
 static Err selectable(tuner_library *t, const void *d, const tuner_selection *out, const char *call)
 {
-    TRY(usable(t, d, call));
+    TRY(call_usable(t, d, call));
     if (!out) FAIL(ERR_INPUT, "%s: no place for the selection", call);
     return ERR_OK;
 }
@@ -484,7 +477,7 @@ static Err selectable(tuner_library *t, const void *d, const tuner_selection *ou
 tuner_status tuner_conv2d(tuner_library *t, const tuner_conv2d_desc *d)
 {
     ConvCall call;
-    Err e = usable(t, d, "tuner_conv2d");
+    Err e = call_usable(t, d, "tuner_conv2d");
     if (!e) e = conv_call_2d(d, NULL, &call);
     return (tuner_status)(e ? e : run(t, &call));
 }
@@ -492,7 +485,7 @@ tuner_status tuner_conv2d(tuner_library *t, const tuner_conv2d_desc *d)
 tuner_status tuner_conv2d_fused(tuner_library *t, const tuner_conv2d_desc *d, const tuner_epilogue *epilogue)
 {
     ConvCall call;
-    Err e = usable(t, d, "tuner_conv2d_fused");
+    Err e = call_usable(t, d, "tuner_conv2d_fused");
     if (!e) e = conv_call_2d(d, epilogue, &call);
     return (tuner_status)(e ? e : run(t, &call));
 }
@@ -500,7 +493,7 @@ tuner_status tuner_conv2d_fused(tuner_library *t, const tuner_conv2d_desc *d, co
 tuner_status tuner_conv3d(tuner_library *t, const tuner_conv3d_desc *d, const tuner_epilogue *epilogue)
 {
     ConvCall call;
-    Err e = usable(t, d, "tuner_conv3d");
+    Err e = call_usable(t, d, "tuner_conv3d");
     if (!e) e = conv_call_3d(d, epilogue, &call);
     return (tuner_status)(e ? e : run(t, &call));
 }
@@ -535,7 +528,7 @@ tuner_status tuner_launches_conv2d(tuner_library *t, const tuner_conv2d_desc *d,
                                    void (*visit)(void *ctx, const tuner_launch *launch), void *ctx)
 {
     ConvCall call;
-    Err e = usable(t, d, "tuner_launches_conv2d");
+    Err e = call_usable(t, d, "tuner_launches_conv2d");
     if (!e && !visit) e = err_set(ERR_INPUT, "tuner_launches_conv2d: no function to call");
     if (!e) e = conv_call_2d(d, NULL, &call);
     return (tuner_status)(e ? e : visit_all(t, &call, workspace, visit, ctx));

@@ -119,6 +119,8 @@ unsigned process_forks(void);
 /* ERR_INPUT if t is NULL or this process was forked since t was opened; call: the function, for the
  * message. */
 Err library_usable(const tuner_library *t, const char *call);
+/* The same, and ERR_INPUT if desc, the description of what is to be computed, is NULL. */
+Err call_usable(const tuner_library *t, const void *desc, const char *call);
 /* Finds the file (see tuner.h) and reads it. */
 Err library_locate(tuner_library *t, const char *path, const tuner_options *o);
 /* tuner_embed.c: base is "embedded:NAME" or "embedded:NAME:KEY". */

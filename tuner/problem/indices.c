@@ -175,10 +175,10 @@ int64_t index_group_offset(const IndexSizes *x, IndexGroup group, int t, int64_t
     return offset;
 }
 
-static int64_t stride_of(const IndexSizes *x, int operand, int32_t index)
+int64_t index_stride(const IndexSizes *x, unsigned tensor, int32_t index)
 {
-    const int32_t dim = index_list_find(&x->indices.tensor[operand], index);
-    return dim < 0 ? 0 : x->stride[operand][dim];
+    const int32_t dim = index_list_find(&x->indices.tensor[tensor], index);
+    return dim < 0 ? 0 : x->stride[tensor][dim];
 }
 
 int64_t index_pad_position(const IndexSizes *x, int operand, int pad, IndexGroup group, int64_t at)
@@ -188,7 +188,7 @@ int64_t index_pad_position(const IndexSizes *x, int operand, int pad, IndexGroup
     for (int32_t i = 0; i < g->n; i++) {
         const int32_t index = g->v[i];
         if (index == x->indices.pad[operand][pad].free || index == x->indices.pad[operand][pad].sum)
-            position += at % x->size[index] * stride_of(x, operand, index);
+            position += at % x->size[index] * index_stride(x, (unsigned)operand, index);
         at /= x->size[index];
     }
     return position;
@@ -197,8 +197,8 @@ int64_t index_pad_position(const IndexSizes *x, int operand, int pad, IndexGroup
 int64_t index_pad_edge(const IndexSizes *x, int operand, int pad)
 {
     const int32_t free = x->indices.pad[operand][pad].free, sum = x->indices.pad[operand][pad].sum;
-    return x->size[free] * stride_of(x, operand, free) + (x->size[sum] - 1) * stride_of(x, operand, sum) -
-           x->pad_end[operand][pad];
+    return x->size[free] * index_stride(x, (unsigned)operand, free) +
+           (x->size[sum] - 1) * index_stride(x, (unsigned)operand, sum) - x->pad_end[operand][pad];
 }
 
 bool indices_run(const Indices *x, int tensor, IndexGroup group)

@@ -113,7 +113,7 @@ const char *scale_ab_name(ScaleAB s);
 typedef struct {
     Arena *arena;
     Str *line;
-    size_t n, cap;
+    size_t n;
     size_t dropped; /* notices beyond NOTICES_MAX */
 } Notices;
 enum { NOTICES_MAX = 200 };
