@@ -23,7 +23,9 @@ enum { FOLDS = 10, DENSE = 12 };
 
 /* ---- sizes ---- */
 
-/* A size is of the first stratum that holds. */
+/* A size is of the first stratum that holds. Strata group sizes by what makes the choice of a kernel
+ * difficult, and therefore differ from those of scripts/strata.awk, which group them for comparisons with a
+ * peer. */
 typedef enum { BATCHED, TINY, SKINNY, ODD, LARGE, STRATA } Stratum;
 static const char *const strata[] = {"batched", "tiny", "skinny", "odd", "large"};
 

@@ -212,7 +212,8 @@ static void plan_ring(GpuPlan *p, const Solution *s)
     p->ring.shift_ptr = p->ring.via_registers = false;
     for (int i = 0; i < 2; i++) {
         const bool b = (i == 1) != indices_are_exchanged(p->indices);
-        p->ring.held[i] = bytes * (b ? s->GlobalLoadVectorWidthB : s->GlobalLoadVectorWidthA) < 4;
+        p->ring.gathered_via_registers[i] =
+            bytes * (b ? s->GlobalLoadVectorWidthB : s->GlobalLoadVectorWidthA) < 4;
     }
 }
 

@@ -235,7 +235,7 @@ static Err results_read(Reading *r, const ResultColumns *c, const Str *header, s
 
 /* ---- tables: a row for each size ---- */
 
-/* Columns of a table; the first of two names that are there counts. */
+/* Columns of a table. A column may have several names; the first one that the header has counts. */
 enum {
     T_GROUP,
     T_SIZES,

@@ -270,7 +270,7 @@ typedef struct {
     bool k_major[2];    /* A, B may keep K contiguous in shared memory */
     bool k_vectors;     /* FMA kernels read vectors along K */
     bool via_registers; /* 16-bit operands are copied through registers (GlobalReadVectorWidth 1) */
-    bool held[2];       /* the same of A and B of contractions */
+    bool gathered_via_registers[2]; /* the same of A and B of contractions */
     int lds_bytes, stage_bytes;
 } GpuRing;
 
