@@ -27,22 +27,10 @@ void gpu_signature(const GpuPlan *p, Str symbol, Buf *out)
 
 static const WalkNames names = {.group = {"@group_x()", "@group_y()", "@group_z()"},
                                 .id = "id",
-                                .tiles_m = "tiles_m",
-                                .tiles_n = "tiles_n",
-                                .batch = "size_batch",
-                                .stagger_mask = "stagger_mask",
+                                GPU_WALK_ARGUMENTS,
                                 .stream_group = "group",
-                                .stream_groups = "groups",
-                                .mapping = "mapping",
-                                .mapping_chunk = "mapping_chunk"};
-const WalkNames gpu_names_of_tile = {.group = {"0u", "0u", "0u"},
-                                     .id = "tile",
-                                     .tiles_m = "tiles_m",
-                                     .tiles_n = "tiles_n",
-                                     .batch = "size_batch",
-                                     .stagger_mask = "stagger_mask",
-                                     .mapping = "mapping",
-                                     .mapping_chunk = "mapping_chunk"};
+                                .stream_groups = "groups"};
+const WalkNames gpu_names_of_tile = {.group = {"0u", "0u", "0u"}, .id = "tile", GPU_WALK_ARGUMENTS};
 
 /* ---- the walk ---- */
 

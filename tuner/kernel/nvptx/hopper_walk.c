@@ -9,12 +9,7 @@
 
 static const WalkNames names = {.group = {"0u", "0u", "0u"},
                                 .id = "id",
-                                .tiles_m = "tiles_m",
-                                .tiles_n = "tiles_n",
-                                .batch = "size_batch",
-                                .stagger_mask = "stagger_mask",
-                                .mapping = "mapping",
-                                .mapping_chunk = "mapping_chunk",
+                                GPU_WALK_ARGUMENTS,
                                 .stream_group = "group",
                                 .stream_groups = "groups",
                                 .member = "member"};
