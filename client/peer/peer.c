@@ -88,8 +88,8 @@ Err peer_library_open(const Peer *p, const char *const *file, size_t n, int flag
         if (i == 0) snprintf(first, sizeof first, "%s", why ? why : "");
     }
     const char *package = p->api->package;
-    FAIL(ERR_NO_DEVICE, "peer %s: there is no %s: %s%s%s", p->api->name, file[0], first,
-         package ? "; it is in package " : "", package ? package : "");
+    FAIL(ERR_NO_DEVICE, "peer %s: there is no %s: %s%s%s%s", p->api->name, file[0], first,
+         package ? " (package " : "", package ? package : "", package ? ")" : "");
 }
 
 void peer_library_close(PeerLibrary *l)

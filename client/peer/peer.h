@@ -16,7 +16,7 @@ typedef struct PeerApi PeerApi;
 struct PeerApi {
     const char *name;    /* "cublas" */
     const char *device;  /* kind of device that it runs on: "cuda" or "host" */
-    const char *package; /* that has the library; NULL: messages name none */
+    const char *package; /* of Debian, that has the library; NULL: messages name none */
     size_t bytes;        /* of the structure whose first member is the Peer */
     /* Loads the library and makes what all problems need. The structure is zeroed but for api and device;
      * when opening fails, it is closed too. */

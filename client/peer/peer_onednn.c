@@ -444,7 +444,7 @@ static void onednn_algo_name(const Peer *peer, int algo, Buf *out)
 const PeerApi peer_onednn = {
     .name = "onednn",
     .device = "host",
-    .package = "libdnnl3 or libdnnl2 of Debian",
+    .package = "libdnnl3 or libdnnl2",
     .bytes = sizeof(OneDnn),
     .open = onednn_open,
     .close = onednn_close,

@@ -124,7 +124,7 @@ static void openblas_algo_name(const Peer *peer, int algo, Buf *out)
 const PeerApi peer_openblas = {
     .name = "openblas",
     .device = "host",
-    .package = "libopenblas0 of Debian",
+    .package = "libopenblas0",
     .bytes = sizeof(OpenBlas),
     .open = openblas_open,
     .close = openblas_close,
