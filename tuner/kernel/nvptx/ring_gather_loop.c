@@ -5,11 +5,8 @@
  * chunk of the block that it takes the place of, since there was a barrier in between. */
 #include "kernel/lower/build.h"
 #include "kernel/nvptx/ring_copy.h"
+#include "kernel/nvptx/ring_piece.h"
 
-static const char *function(const RingCopy *c, const char *name)
-{
-    return ring_copy_name(c->s, name, c->x->name);
-}
 static const Value *operand(const RingCopy *c) { return reg(c, c->upper == 'A' ? "a" : "b"); }
 static const Value *fits(const RingCopy *c)
 {
@@ -52,22 +49,23 @@ static void fill_stage(const RingCopy *c)
 {
     Stmts *s = c->s;
     const Value *x = reg(c, "x"), *g = reg(c, "g"), *into = reg(c, "into"), *k_left = reg(c, "k_left");
-    stmt_function(s, (Function){.name = function(c, "operand"),
+    stmt_function(s, (Function){.name = piece_function(c, "operand"),
                                 STMT_PARAMS({stmts_name(s, "const @Copy%c &", c->upper), "x"},
                                             {"const @Ring &", "g"}, {"@u32", "into"})});
     ring_chunk(c->p, s);
     stmt_if(s, fits(c));
     if (c->via_registers)
-        stmt_call(s, function(c, "store"), x, into);
+        stmt_call(s, piece_function(c, "store"), x, into);
     else {
         stmt_if(s, reg(c, "whole"));
-        stmt_call(s, function(c, "whole"), x, into, number(c, 0), number(c, c->n), reg(c, "g.table"));
+        stmt_call(s, piece_function(c, "whole"), x, into, number(c, 0), number(c, c->n), reg(c, "g.table"));
         stmt_else(s);
-        stmt_call(s, function(c, "guarded"), x, into, reg(c, "g.table"), k_left);
+        stmt_call(s, piece_function(c, "guarded"), x, into, reg(c, "g.table"), k_left);
         stmt_end(s);
     }
     stmt_else(s);
-    stmt_call(s, function(c, "elements"), x, g, into, value_call(s, "@chunk_k", g, reg(c, "g.next")), k_left);
+    stmt_call(s, piece_function(c, "elements"), x, g, into, value_call(s, "@chunk_k", g, reg(c, "g.next")),
+              k_left);
     stmt_end(s);
     stmt_end(s);
 }
@@ -89,9 +87,9 @@ static void load_ahead(const RingCopy copy[2])
         if (!c->via_registers) continue;
         stmt_if(s, fits(c));
         stmt_if(s, reg(c, "whole"));
-        stmt_call(s, function(c, "load_whole"), operand(c), reg(c, "g.table"));
+        stmt_call(s, piece_function(c, "load_whole"), operand(c), reg(c, "g.table"));
         stmt_else(s);
-        stmt_call(s, function(c, "load"), operand(c), reg(c, "g.table"), reg(c, "k_left"));
+        stmt_call(s, piece_function(c, "load"), operand(c), reg(c, "g.table"), reg(c, "k_left"));
         stmt_end(s);
         stmt_end(s);
     }
@@ -106,7 +104,7 @@ static void copy_chunk(const RingCopy copy[2])
     ring_open(s, "@copy", true);
     stmt_if(s, value_op(s, VALUE_LT, reg(copy, "g.next"), reg(copy, "g.chunks")));
     for (int i = 0; i < 2; i++)
-        stmt_call(s, function(&copy[i], "operand"), operand(&copy[i]), reg(copy, "g"),
+        stmt_call(s, piece_function(&copy[i], "operand"), operand(&copy[i]), reg(copy, "g"),
                   tile_at(&copy[i], reg(copy, "into"), &copy[0].tile));
     ring_call(copy->s, "@advance");
     if (any_via_registers(copy)) ring_call(copy->s, "@load_ahead");
@@ -155,15 +153,16 @@ void ring_gather_iteration(const RingCopy copy[2], const Value *into)
     stmt_define(s, "@u32", "table", reg(copy, "g.table"));
     for (int i = 0; i < 2; i++)
         if (copy[i].via_registers)
-            stmt_call(s, function(&copy[i], "store"), operand(&copy[i]),
+            stmt_call(s, piece_function(&copy[i], "store"), operand(&copy[i]),
                       tile_at(&copy[i], into, &copy[0].tile));
     ring_call(copy->s, "@advance");
     for (int i = 0; i < 2; i++)
         if (copy[i].via_registers)
-            stmt_call(s, function(&copy[i], "load_whole"), operand(&copy[i]), reg(copy, "g.table"));
+            stmt_call(s, piece_function(&copy[i], "load_whole"), operand(&copy[i]), reg(copy, "g.table"));
 }
 
 void ring_gather_part(const RingCopy *c, const Value *into, const Value *from, const Value *to)
 {
-    if (!c->via_registers) stmt_call(c->s, function(c, "whole"), operand(c), into, from, to, reg(c, "table"));
+    if (!c->via_registers)
+        stmt_call(c->s, piece_function(c, "whole"), operand(c), into, from, to, reg(c, "table"));
 }
