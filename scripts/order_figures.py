@@ -4,7 +4,8 @@
 Each run in OUTDIR has measured all its solutions one behind another, several times over (TimingMethod loop, NumBenchmarks). Two
 solutions are compared within a sweep, in which they were measured moments apart and at the same clock. The best of many orders
 looks better than it is by what its samples happened to be, so orders are chosen by one half of the sweeps and judged by the other
-half, and the other way round. Every figure is a geometric mean over cells (a size, a tile, mostly a dimension) with the interval
+half, and the other way round. Tuned orders are chosen as tuner-logic does: where the samples cannot tell the best orders of a size
+apart (95%), that which wins more other sizes of the same tile is taken. Every figure is a geometric mean over cells (a size, a tile, mostly a dimension) with the interval
 in which the mean of such cells lies in 95 of 100 cases; 'least' is that of the cells' own means over the sweeps. Exit code 2: a run has
 no store of measurements, or none with two sweeps."""
 import collections
@@ -69,6 +70,55 @@ def tuned(words, candidates, base):
     return statistics.mean(out)
 
 
+# Two-sided 95% quantiles of Student's t by degrees of freedom; above, that of 12.
+STUDENT = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 6: 2.45, 7: 2.36, 8: 2.31, 9: 2.26, 10: 2.23, 11: 2.20}
+
+
+def is_slower(slow, fast, sweeps):
+    """Whether one is significantly slower than the other in these sweeps; of a single sweep every difference counts."""
+    x = [math.log(slow[i] / fast[i]) for i in sweeps]
+    if len(x) < 2:
+        return x[0] > 0
+    return statistics.mean(x) > STUDENT.get(len(x) - 1, 2.18) * statistics.stdev(x) / math.sqrt(len(x))
+
+
+def choose(cells, candidates, sweeps):
+    """{size: word} for the cells of one tile ({size: words}): the best candidate; ties go to the one that wins most sizes."""
+    wins, tied, out = collections.Counter(), {}, {}
+    for size, words in cells.items():
+        mean = {w: statistics.mean(words[w][i] for i in sweeps) for w in candidates}
+        best = min(candidates, key=lambda w: mean[w])
+        rivals = [w for w in candidates if not is_slower(words[w], words[best], sweeps)]
+        if len(rivals) > 1:
+            tied[size] = sorted(rivals, key=lambda w: mean[w])
+        else:
+            wins[best] += 1
+            out[size] = best
+    for size, rivals in sorted(tied.items()):
+        out[size] = max(rivals, key=lambda w: wins[w])  # the first of equal ones: the fastest
+        wins[out[size]] += 1
+    return out
+
+
+def orders_of(words, dim=None):
+    return sorted(w for w in words if w.dim is not None and w.order and w.dies == 1 and dim in (None, w.dim))
+
+
+def chosen_gains(cells, dim):
+    """{size: mean logarithm of the gain of the chosen order over FIXED}; dim None: of both, over FIXED along N."""
+    base = Word(1 if dim is None else dim, FIXED, 1)
+    cells = {size: words for size, words in cells.items() if base in words}
+    shared = set.intersection(*(set(orders_of(words, dim)) for words in cells.values())) if cells else set()
+    if len(shared) < 3:
+        return {}
+    n = min(len(t) for words in cells.values() for t in words.values())
+    halves, out = [range(0, n, 2), range(1, n, 2)], collections.defaultdict(float)
+    for chooses, judges in (halves, halves[::-1]):
+        for size, word in choose(cells, sorted(shared), chooses).items():
+            out[size] += gain(cells[size][base], cells[size][word], judges) / 2
+    return out
+
+
 class Figures:
     def __init__(self):
         self.cells = collections.defaultdict(list)
@@ -92,18 +142,11 @@ def cell_figures(figures, near, size, words, large):
             figures.note('argument / constant', gain(*pair, range(len(pair[0]))))
     if constants:
         return
-    every = {w for w in words if w.order and w.dies == 1}
-    first = Word(1, FIXED, 1)
-    if len(every) > 2 and first in every:
-        figures.note('best of both / 8 along N', tuned(words, every, first))
     for dim in (0, 1):
-        orders, fixed = {w for w in every if w.dim == dim}, Word(dim, FIXED, 1)
-        if len(orders) > 2 and fixed in orders:
-            figures.note('tuned / 8', tuned(words, orders, fixed))
-            if size in large:
-                figures.note('tuned / 8, large sizes', tuned(words, orders, fixed))
-                if Word(dim, 1, 1) in orders:
-                    figures.note('tuned / 1, large sizes', tuned(words, orders, Word(dim, 1, 1)))
+        orders = orders_of(words, dim)
+        if len(orders) > 2:
+            if size in large and Word(dim, 1, 1) in orders:
+                figures.note('tuned / 1, large sizes', tuned(words, orders, Word(dim, 1, 1)))
             model = Word(dim, 0, 1)
             if model in words:
                 loss = -tuned(words, orders, model)
@@ -111,8 +154,21 @@ def cell_figures(figures, near, size, words, large):
                 near.append(loss >= math.log(0.98))
         dies = {w for w in words if w.dim == dim and w.dies > 1}
         if dies and orders:     # the best regrouped order and the best other one, both against the same word
-            base = next(iter(sorted(orders)))
+            base = orders[0]
             figures.note('dies (nothing to gain)', tuned(words, dies, base) - tuned(words, orders, base))
+
+
+def tile_figures(figures, cells, large, by_size):
+    """cells: {size: words} of one tile."""
+    for dim in (None, 0, 1):
+        what = 'best of both / 8 along N' if dim is None else 'tuned / 8'
+        for size, x in sorted(chosen_gains(cells, dim).items()):
+            figures.note(what, x)
+            if dim is None:
+                continue
+            by_size[size].append(x)
+            if size in large:
+                figures.note('tuned / 8, large sizes', x)
 
 
 def main():
@@ -122,11 +178,19 @@ def main():
     if not args:
         print('usage: order_figures.py [--large "M,N,K ..."] OUTDIR...', file=sys.stderr)
         return 2
-    figures, near = Figures(), []
+    figures, near, by_size, tiles = Figures(), [], collections.defaultdict(list), collections.defaultdict(dict)
     for outdir in args:
-        for (size, _), words in sorted(sweeps_of(outdir).items()):
+        for (size, tile), words in sorted(sweeps_of(outdir).items()):
             cell_figures(figures, near, size, words, large)
+            if any(w.order == 0 for w in words):    # a run of orders; those of regrouped ones have few
+                tiles[tile][size] = words
+    for cells in tiles.values():
+        tile_figures(figures, cells, large, by_size)
     figures.show()
+    if by_size:
+        means = {size: math.exp(statistics.mean(x)) for size, x in by_size.items()}
+        lowest = sorted(means, key=means.get)
+        print('tuned / 8 by size, lowest: ' + ', '.join(f'{size} {means[size]:.4f}' for size in lowest[:4]) + f' of {len(means)}')
     if near:
         print(f"the model's choice is within 2% of the best order on {100 * sum(near) / len(near):.0f}% of {len(near)} cells")
     return 0

@@ -173,7 +173,7 @@ static Err look(ConvBench *b, double *ns)
 {
     BlockTimes t;
     TRY(block_timer_plain(&b->timer, 1, 1, 0, &t));
-    if ((double)t.ns[0] < LONG_NS) TRY(block_timer_look(&b->timer, (double)t.ns[0], &t));
+    if ((double)t.ns[0] < LONG_NS) TRY(block_timer_look(&b->timer, (double)t.ns[0], 0, &t));
     *ns = of_each(&t);
     return ERR_OK;
 }

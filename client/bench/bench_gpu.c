@@ -262,7 +262,7 @@ Err bench_gpu_lane_open(BenchGpu *g, const BenchSide *s, BenchLane *out)
     *out = (BenchLane){.side = s};
     g->side = s;
     TRY(block_timer_plain(&g->timer, 1, 1, 0, &t));
-    TRY(block_timer_look(&g->timer, (double)t.ns[0], &t));
+    TRY(block_timer_look(&g->timer, (double)t.ns[0], 0, &t));
     out->call_ns = of_each(&t);
     out->host_ns = g->host_ns;
     out->n_graph = block_graph_length(g->n_sets);
@@ -306,7 +306,7 @@ Err bench_gpu_peer_choose(BenchGpu *g, BenchSide *s)
     for (int i = 0; i < s->peer->n_algos; i++) {
         BlockTimes t;
         s->peer->algo = i;
-        Err e = block_timer_look(&g->timer, 0, &t);
+        Err e = block_timer_look(&g->timer, 0, 0, &t);
         if (e && g->device->api->lost(g->device)) return e;
         if (e || of_each(&t) >= least) continue; /* its heuristics may name what it does not support */
         least = of_each(&t);

@@ -188,6 +188,8 @@ const DeviceApi device_host = {
     HOST_MEMORY_API,
     .launch = host_launch_kernel,
     PLAIN_DEVICE_API,
+    .sync = plain_sync,
+    .graph_launch = plain_graph_launch,
     .tensor_map = no_tensor_map,
     .event_record = host_event_record,
     .now_ns = host_now,

@@ -40,9 +40,9 @@ Err plain_event_new(Device *d, DeviceEvent **out);
 void plain_event_free(Device *d, DeviceEvent *e);
 Err plain_event_elapsed(Device *d, const DeviceEvent *start, const DeviceEvent *stop, uint64_t *ns);
 #define PLAIN_DEVICE_API                                                                                     \
-    .sync = plain_sync, .lost = plain_lost, .graph_begin = plain_graph_begin, .graph_end = plain_graph_end,  \
-    .graph_launch = plain_graph_launch, .graph_free = plain_graph_free, .stream = plain_stream,              \
-    .event_new = plain_event_new, .event_free = plain_event_free, .event_elapsed = plain_event_elapsed
+    .lost = plain_lost, .graph_begin = plain_graph_begin, .graph_end = plain_graph_end,                      \
+    .graph_free = plain_graph_free, .stream = plain_stream, .event_new = plain_event_new,                    \
+    .event_free = plain_event_free, .event_elapsed = plain_event_elapsed
 
 /* DeviceApi.tensor_map of devices without tensor maps: ERR_INPUT. */
 Err no_tensor_map(Device *d, const TensorMap *map, unsigned char out[TENSOR_MAP_BYTES]);

@@ -16,6 +16,8 @@
  *   gflops=100      speed
  *   spread=1        0: kernels differ by `fill` and `fast` alone
  *   overhead_ns=2000
+ *   gap_ns=0        time in which the host queues a launch, or a graph of any number of launches: shorter
+ *                   kernels that are launched one by one leave the device idle
  *   cus=60          compute units
  *   devices=1       number of devices, all alike
  *   unlike=         number of a device whose clock is another one's
@@ -55,11 +57,12 @@ typedef struct {
     PlainDevice base; /* first */
     char text[512];   /* copy of the settings; patterns point into it */
     Str pattern[SIM_PATTERNS];
-    double noise, drift, outliers, throttle, sag, words, gflops, overhead_ns, fill, spread;
+    double noise, drift, outliers, throttle, sag, words, gflops, overhead_ns, gap_ns, fill, spread;
     int n_cu, n_devices, unlike;
-    bool real;
+    bool real, replays; /* replays: launches come from a graph */
     char arch[32];
     uint64_t seed, clock_ns, n_launches;
+    uint64_t host_ns; /* when the host has queued what it was given so far */
 } SimDevice;
 
 struct DeviceModule {
@@ -98,6 +101,7 @@ static Err setting(SimDevice *s, Str key, Str value)
     if (str_eq_c(key, "spread")) return set_number(key, value, 0, 1, &s->spread);
     if (str_eq_c(key, "fill")) return set_number(key, value, 0, 1, &s->fill);
     if (str_eq_c(key, "overhead_ns")) return set_number(key, value, 0, 1e9, &s->overhead_ns);
+    if (str_eq_c(key, "gap_ns")) return set_number(key, value, 0, 1e9, &s->gap_ns);
     if (str_eq_c(key, "seed")) {
         TRY(set_number(key, value, 0, 1e15, &x));
         s->seed = (uint64_t)x;
@@ -170,7 +174,8 @@ static Err sim_open(int index, const DeviceOptions *options, Device **out)
                      .n_cu = 60,
                      .seed = 1,
                      .arch = "gfx906",
-                     .clock_ns = 1000000000};
+                     .clock_ns = 1000000000,
+                     .host_ns = 1000000000};
     Err e = settings(s, text);
     if (!e && index >= s->n_devices)
         e = err_set(ERR_NO_DEVICE, "no simulated device %d: there %s %d, from number 0", index,
@@ -303,6 +308,13 @@ static void really_wait(double ns)
     nanosleep(&t, NULL);
 }
 
+/* The device waits for what the host queues. */
+static void queue(SimDevice *s)
+{
+    s->host_ns += (uint64_t)s->gap_ns;
+    if (s->clock_ns < s->host_ns) s->clock_ns = s->host_ns;
+}
+
 static Err sim_launch(Device *d, const DeviceLaunch *l)
 {
     SimDevice *s = (SimDevice *)d;
@@ -311,6 +323,7 @@ static Err sim_launch(Device *d, const DeviceLaunch *l)
     if (s->base.recorder.open) return record_launch(&s->base.recorder, l);
     if (t && t->d && t->expect) memcpy(t->d, t->expect, t->bytes);
     misbehave(k, t);
+    if (!s->replays) queue(s);
     uint64_t key = s->seed ^ k->hash ^ (t ? t->problem_key : 0), i = 4 * s->n_launches++;
     double u = uniform(key, i), v = uniform(key, i + 1);
     double normal = sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
@@ -332,8 +345,31 @@ static Err sim_event_record(Device *d, DeviceEvent *e)
     return 0;
 }
 
+static Err sim_graph_launch(Device *d, DeviceGraph *g)
+{
+    SimDevice *s = (SimDevice *)d;
+    queue(s);
+    s->replays = true;
+    Err e = record_run(d, g);
+    s->replays = false;
+    return e;
+}
+
+static Err sim_sync(Device *d)
+{
+    SimDevice *s = (SimDevice *)d;
+    s->host_ns = s->clock_ns;
+    return 0;
+}
+
 static uint64_t sim_now(Device *d) { return ((SimDevice *)d)->clock_ns; }
-static void sim_idle(Device *d, uint64_t ns) { ((SimDevice *)d)->clock_ns += ns; }
+
+static void sim_idle(Device *d, uint64_t ns)
+{
+    SimDevice *s = (SimDevice *)d;
+    s->clock_ns += ns;
+    s->host_ns = s->clock_ns;
+}
 
 static void sim_read(Device *d, DeviceReading *out)
 {
@@ -375,6 +411,8 @@ const DeviceApi device_sim = {
     HOST_MEMORY_API,
     .launch = sim_launch,
     PLAIN_DEVICE_API,
+    .sync = sim_sync,
+    .graph_launch = sim_graph_launch,
     .tensor_map = sim_tensor_map,
     .event_record = sim_event_record,
     .now_ns = sim_now,

@@ -11,7 +11,9 @@
  * is checked on data that it has not seen; when it fails, the next one becomes the winner.
  *
  * The table below says how many runners stay for how long; its numbers come from tests on a simulated device
- * with known truth (test/golden/client_race.sh).
+ * with known truth (test/golden/client_race.sh). On sizes that judge a library's choices (race-all-from) the
+ * first stage has more runners: a choice may be any of them, and what it loses should not rest on first
+ * samples.
  */
 #include <math.h>
 #include <stdio.h>
@@ -40,6 +42,10 @@ static const Stage stages[] = {
     {1.03, 4, 15, 7, BLOCK_NS, 0.5},
 };
 enum { N_STAGES = sizeof stages / sizeof *stages };
+/* The first stage with race-all-from: the most runners, and the least number of rounds where a round takes at
+ * most ROUND_ALL_NS. Medians have three samples then; longer launches are measured well enough by two. */
+enum { RUNNERS_ALL = 100, ROUNDS_ALL = 2 };
+static const double ROUND_ALL_NS = 0.1e9;
 
 /* The first launch of a solution is expected to take at most this many times the peer's; launches_budget_ns
  * allows 50 times the expected time. */
@@ -98,12 +104,15 @@ static double fastest(const Runner *r)
     return best;
 }
 
-/* Median of the runner's last few samples, including outliers, so that a lasting change is accepted. */
-static double recent_ns(const Runner *r)
+/* Median of the runner's last few samples that were queued in the same way, as those of single launches may
+ * contain gaps; 0: fewer than two. Outliers are among them, so that a lasting change is accepted. */
+static double recent_ns(const Runner *r, bool in_graph)
 {
     double x[RECENT];
-    size_t n = r->samples.n < RECENT ? r->samples.n : RECENT;
-    for (size_t i = 0; i < n; i++) x[i] = race_sample_ns(&r->samples.v[r->samples.n - 1 - i]);
+    size_t n = 0;
+    for (size_t i = r->samples.n; n < RECENT && i-- > 0;)
+        if (r->samples.v[i].in_graph == in_graph) x[n++] = race_sample_ns(&r->samples.v[i]);
+    if (n < 2) return 0;
     stats_sort(x, n);
     return stats_quantile(x, n, 0.5);
 }
@@ -123,8 +132,8 @@ static double recent_clock(const Race *c)
 static bool is_outlier(const Race *c, const Runner *r, const RaceSample *s)
 {
     if ((s->state.throttle & BAD_THROTTLE) && c->cool) return true;
-    if (r->samples.n < 2) return false;
-    double ns = race_sample_ns(s), usual = recent_ns(r);
+    double ns = race_sample_ns(s), usual = recent_ns(r, s->in_graph);
+    if (usual == 0) return false;
     return ns > OUTLIER * usual ||
            (ns > OUTLIER_LOW_CLOCK * usual && s->state.clock_mhz < CLOCK_DROP * recent_clock(c));
 }
@@ -138,7 +147,7 @@ static void clock_note(Race *c, double mhz)
 static Err keep_samples(Race *c, const WorkMessage *m)
 {
     for (int64_t i = 0; i < m->n_samples; i++) {
-        RaceSample s = {.n = m->n_enqueues[i], .ns = m->total_ns[i]};
+        RaceSample s = {.n = m->n_enqueues[i], .ns = m->total_ns[i], .in_graph = m->in_graph};
         s.state = (SampleState){.round = c->round,
                                 .clock_mhz = m->mean.clock_sys_mhz,
                                 .power_w = m->mean.power_w,
@@ -266,15 +275,17 @@ static uint64_t rest_before(Race *c, const Runner *r, double block_ns)
     return ns;
 }
 
-/* Times one block and repeats it while it is an outlier and repeats are left. With graph false, times of
- * short kernels include launch gaps: they may drop a runner but never decide the winner. */
-static Err one_block(Race *c, Runner *r, double block_ns, bool graph)
+/* Times one block and repeats it while it is an outlier and repeats are left. Short kernels are queued as a
+ * graph, as in their first samples, because times of single launches would include gaps of the host. brief:
+ * the block is as long as a first sample, and so is the graph. */
+static Err one_block(Race *c, Runner *r, double block_ns, bool brief)
 {
     WorkRequest q = request_of(c, r, DO_BLOCK);
     q.wait_ns = rest_before(c, r, block_ns);
     q.n_launches = block_launches(r->launch_ns, block_ns);
     q.n_blocks = 1;
-    q.graph = graph && r->launch_ns < BLOCK_GRAPH_NS && c->v->s->api->has_gaps;
+    q.graph = r->launch_ns < BLOCK_GRAPH_NS && c->v->s->api->has_gaps;
+    q.brief = brief;
     for (int repeat = 0;; repeat++) {
         TRY(ask(c, r, &q));
         if (!r->racing || !last_is_outlier(r) || c->n_repeats == c->repeats_max) return 0;
@@ -293,15 +304,18 @@ static size_t n_in(const Race *c)
     return n;
 }
 
+static bool has_all(const Race *c, const Stage *stage) { return c->all && stage == stages; }
+
 /* Drops runners by the table. A runner is compared by its fastest sample with the smallest median, so that
  * neither one lucky sample of the fastest nor one unlucky sample of another decides. */
 static void drop_out(Race *c, const Stage *stage)
 {
+    const size_t most = has_all(c, stage) ? RUNNERS_ALL : stage->max_runners;
     double best = best_of_ours(c);
     for (size_t i = 0; i < c->n_items; i++)
         if (c->runner[i].racing && fastest(&c->runner[i]) > stage->max_ratio * best)
             c->runner[i].racing = false;
-    while (n_in(c) > stage->max_runners) {
+    while (n_in(c) > most) {
         Runner *last = NULL;
         for (size_t i = 0; i < c->n_items; i++)
             if (c->runner[i].racing && (!last || c->runner[i].launch_ns > last->launch_ns))
@@ -319,7 +333,9 @@ static int rounds_of(const Race *c, const Stage *stage)
     for (size_t i = 0; i < c->n; i++)
         if (takes_part(c, &c->runner[i])) round_ns += fmax(c->runner[i].launch_ns, stage->block_ns);
     double n = c->v->s->o.race_seconds * 1e9 * stage->share / (round_ns > 0 ? round_ns : 1);
-    return n < stage->rounds_min ? stage->rounds_min : n > stage->rounds ? stage->rounds : (int)n;
+    const bool more = has_all(c, stage) && round_ns <= ROUND_ALL_NS;
+    const int least = more ? ROUNDS_ALL : stage->rounds_min;
+    return n < least ? least : n > stage->rounds ? stage->rounds : (int)n;
 }
 
 /* The sample of a round that counts, in ns per launch; 0: none. */
@@ -385,7 +401,7 @@ static Err run_stage(Race *c, const Stage *stage)
             Runner *r = runner_of_round(c, i);
             if (!takes_part(c, r)) continue;
             if (interrupted()) FAIL(ERR_PARTIAL, "interrupted");
-            TRY(one_block(c, r, stage->block_ns, true));
+            TRY(one_block(c, r, stage->block_ns, false));
         }
         if (c->final && k + 1 >= stage->rounds_min) TRY(settled(c, &done));
         if (done) return 0;
@@ -408,7 +424,7 @@ static Err second_look(Race *c)
         Runner *r = &c->runner[i];
         if (!r->racing || fastest(r) <= limit || !(all || last_is_outlier(r))) continue;
         if (interrupted()) FAIL(ERR_PARTIAL, "interrupted");
-        TRY(one_block(c, r, stages[0].block_ns, false));
+        TRY(one_block(c, r, stages[0].block_ns, true));
     }
     return 0;
 }
@@ -457,6 +473,7 @@ Err race_problem(Supervisor *v, const PlanItem *items, size_t n, int64_t *n_fail
 {
     Race c = {.v = v, .problem = &v->s->problems.v[items->p], .p = items->p, .n_items = n};
     c.n = n + (v->s->o.peer[0] != 0);
+    c.all = v->s->o.race_all_from >= 0 && items->p >= v->s->o.race_all_from;
     c.runner = calloc(c.n, sizeof *c.runner);
     if (!c.runner) FAIL(ERR_FAILED, "out of memory for %zu solutions", n);
     c.base = (int64_t)time(NULL) * ROUNDS_MAX;

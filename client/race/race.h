@@ -14,6 +14,7 @@ enum {
 typedef struct {
     int64_t n;
     uint64_t ns;
+    bool in_graph; /* the launches were queued as a graph, without gaps of the host */
     SampleState state;
 } RaceSample;
 
@@ -42,12 +43,13 @@ typedef struct {
     int64_t round;
     int64_t base;           /* added to the rounds of events, so that rounds of different races differ */
     bool final, has_rested; /* in the last stage; the device has rested before it */
+    bool all;               /* the first stage has RUNNERS_ALL runners: race-all-from */
     double clock[CLOCKS];   /* of the last samples whose clock is known, MHz; a ring */
     size_t n_clocks;        /* such samples so far */
     bool cool;              /* at least one sample was taken without throttling */
     size_t n_repeats, repeats_max;
-    uint64_t waited_ns;       /* total wait for a throttled device */
-    double *scratch;          /* twice the number of samples of any runner */
+    uint64_t waited_ns; /* total wait for a throttled device */
+    double *scratch;    /* twice the number of samples of any runner */
     size_t n_scratch;
 } Race;
 

@@ -69,7 +69,7 @@ Err block_timer_plain(BlockTimer *t, int64_t n, int64_t n_blocks, double launch_
     return elapsed(t, n_blocks, n, out);
 }
 
-Err block_timer_look(BlockTimer *t, double first_ns, BlockTimes *out)
+Err block_timer_look(BlockTimer *t, double first_ns, double short_ns, BlockTimes *out)
 {
     double launch_ns = first_ns > 0 ? first_ns : LOOK_NS;
     int64_t n = launch_ns < LOOK_NS ? (int64_t)(LOOK_NS / launch_ns) : 1;
@@ -78,7 +78,7 @@ Err block_timer_look(BlockTimer *t, double first_ns, BlockTimes *out)
         TRY(block_timer_plain(t, n, 1, launch_ns, out));
         double took = (double)out->ns[0];
         launch_ns = took / (double)n;
-        if (took >= LOOK_NS / 2 || n == LOOK_MAX) return 0;
+        if (took >= LOOK_NS / 2 || n == LOOK_MAX || launch_ns < short_ns) return 0;
         n = took > 0 && LOOK_NS / launch_ns > 2 * (double)n ? (int64_t)(LOOK_NS / launch_ns) + 1 : 2 * n;
     }
 }
@@ -113,6 +113,20 @@ Err block_timer_graph(BlockTimer *t, DeviceGraph *g, int64_t n_graph, int64_t n,
         TRY(d->api->event_record(d, t->stop[i]));
     }
     return elapsed(t, n_blocks, times * n_graph, out);
+}
+
+/* Writing keeps the device busy while the host queues the replay. */
+Err block_timer_graph_part(BlockTimer *t, DeviceGraph *g, int64_t n_graph, const DeviceMem *other,
+                           BlockTimes *out)
+{
+    Device *d = t->device;
+    TRY(t->prepare(t->ctx, 2 * n_graph, true));
+    TRY(d->api->graph_launch(d, g));
+    if (other->bytes) TRY(d->api->fill(d, other, 0));
+    TRY(d->api->event_record(d, t->start[0]));
+    TRY(d->api->graph_launch(d, g));
+    TRY(d->api->event_record(d, t->stop[0]));
+    return elapsed(t, 1, n_graph, out);
 }
 
 int64_t block_launches(double launch_ns, double block_ns)

@@ -43,8 +43,9 @@ void block_timer_fini(BlockTimer *t);
 /* Times n_blocks blocks of n single launches. launch_ns: the expected time of one; 0: not known. */
 Err block_timer_plain(BlockTimer *t, int64_t n, int64_t n_blocks, double launch_ns, BlockTimes *out);
 /* Times one block with enough launches to measure the time of one; first_ns: time of a first launch, 0
- * unknown. */
-Err block_timer_look(BlockTimer *t, double first_ns, BlockTimes *out);
+ * unknown. A block that shows that a launch takes less than short_ns is enough however short it is; 0: none
+ * is. */
+Err block_timer_look(BlockTimer *t, double first_ns, double short_ns, BlockTimes *out);
 
 /* Launches of a graph: one or more rotations over all copies, as replays of a part of the copies would find
  * their operands in the cache. */
@@ -54,6 +55,10 @@ Err block_timer_record(BlockTimer *t, int64_t n, DeviceGraph **out);
 /* Times n_blocks blocks of about n launches each, as replays of a graph of n_graph launches. */
 Err block_timer_graph(BlockTimer *t, DeviceGraph *g, int64_t n_graph, int64_t n, int64_t n_blocks,
                       BlockTimes *out);
+/* Times one replay of a graph of n_graph launches on a part of the copies. Between an untimed replay and this
+ * one it overwrites `other`, which may be empty, so that the operands are not found in the cache. */
+Err block_timer_graph_part(BlockTimer *t, DeviceGraph *g, int64_t n_graph, const DeviceMem *other,
+                           BlockTimes *out);
 
 /* The number of launches in a block of block_ns. */
 int64_t block_launches(double launch_ns, double block_ns);

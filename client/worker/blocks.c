@@ -12,10 +12,19 @@
 #include "client/worker/number.h"
 #include "client/peer/peer.h"
 
-enum { GRAPHS_MAX = 96 };
+enum { GRAPHS_MAX = 128 };
 /* One launch longer than LONG_NS is measured well enough; it is not repeated when it takes more than HOPELESS
  * times the best solution's time. */
 static const double LONG_NS = 5e6, HOPELESS = 1.4;
+/* First samples of launches shorter than BLOCK_GRAPH_NS come from a graph, in blocks of LOOK_GRAPH_NS: the
+ * start of a graph takes about 1 us, and events resolve 0.5 us. Recording takes some us a launch, so that the
+ * graph of all copies is recorded for them only where it has LOOK_GRAPH_MAX launches at most and takes twice
+ * that time at most. Otherwise a graph of LOOK_GRAPH_MIN to LOOK_GRAPH_MAX launches on some of the copies
+ * does. */
+enum { LOOK_GRAPH_MIN = 16, LOOK_GRAPH_MAX = 64 };
+static const double LOOK_GRAPH_NS = 200e3;
+/* Time of the host between the events around a single launch on an idle device: about so much. */
+static const double HOST_NS = 5e3;
 /* Reading a GPU's sensors takes a millisecond, so a reading is used for this long. */
 static const uint64_t READING_NS = UINT64_C(10000000);
 /* To choose the peer's algorithm for a GEMM shorter than GRAPH_NS, ALGO_BLOCKS blocks of ALGO_NS are timed
@@ -43,6 +52,7 @@ struct Blocks {
     bool fresh;           /* the validated sets contain the new data of DO_FRESH */
     unsigned char *ref_d; /* the peer's D for that data */
     Launches *launches;   /* one for each copy */
+    DeviceMem other;      /* as large as all copies, at most twice the cache; empty until it is needed */
 };
 
 static void graphs_free(Blocks *b)
@@ -60,6 +70,7 @@ void blocks_clear(Blocks *b)
     b->ref_d = NULL;
     free(b->launches);
     b->launches = NULL;
+    b->r->device->api->free(b->r->device, &b->other);
 }
 
 /* ---- launches on the copies ---- */
@@ -131,13 +142,15 @@ static Err run_plain(Blocks *b, int64_t n, int64_t n_blocks, double launch_ns, W
 {
     BlockTimes times;
     Err e = block_timer_plain(&b->timer, n, n_blocks, launch_ns, &times);
+    samples->in_graph = false;
     return put_times(b, e, &times, samples);
 }
 
-static Err look(Blocks *b, double first_ns, WorkMessage *samples)
+static Err look_plain(Blocks *b, double first_ns, double short_ns, WorkMessage *samples)
 {
     BlockTimes times;
-    Err e = block_timer_look(&b->timer, first_ns, &times);
+    Err e = block_timer_look(&b->timer, first_ns, short_ns, &times);
+    samples->in_graph = false;
     return put_times(b, e, &times, samples);
 }
 
@@ -170,7 +183,63 @@ static Err run_graph(Blocks *b, const Graph *g, int64_t n, int64_t n_blocks, Wor
 {
     BlockTimes times;
     Err e = block_timer_graph(&b->timer, g->graph, g->n_launches, n, n_blocks, &times);
+    samples->in_graph = true;
     return put_times(b, e, &times, samples);
+}
+
+/* ---- first samples ---- */
+
+static Err other_alloc(Blocks *b)
+{
+    Device *d = b->r->device;
+    const uint64_t cover = 2 * b->r->session->props.l2_bytes, pool = b->r->tensors->pool.bytes;
+    const uint64_t bytes = pool < cover ? pool : cover;
+    return bytes && !b->other.bytes ? d->api->alloc(d, bytes, DEVICE_GUARD_NONE, &b->other) : 0;
+}
+
+static Err run_part(Blocks *b, const Graph *g, WorkMessage *samples)
+{
+    BlockTimes times;
+    Err e = block_timer_graph_part(&b->timer, g->graph, g->n_launches, &b->other, &times);
+    samples->in_graph = true;
+    return put_times(b, e, &times, samples);
+}
+
+/* Takes one sample of short launches, of about launch_ns each, in a graph. The graph of all copies is kept
+ * for later blocks. *done false: the launches cannot be recorded, or there is no room for Blocks.other. */
+static Err look_graph(Blocks *b, double launch_ns, WorkMessage *samples, bool *done)
+{
+    const int64_t all = block_graph_length(b->r->tensors->n_copies);
+    int64_t n = block_launches(launch_ns, LOOK_GRAPH_NS);
+    *done = false;
+    if (all <= LOOK_GRAPH_MAX && (double)all * launch_ns <= 2 * LOOK_GRAPH_NS) {
+        const Graph *g = graph_of(b);
+        *done = g != NULL;
+        return g ? run_graph(b, g, n, 1, samples) : 0;
+    }
+    Graph part = {.s = b->r->request.s};
+    n = n < LOOK_GRAPH_MIN ? LOOK_GRAPH_MIN : n > LOOK_GRAPH_MAX ? LOOK_GRAPH_MAX : n;
+    if (other_alloc(b) || record(b, n, &part)) return 0;
+    Err e = run_part(b, &part, samples);
+    b->r->device->api->graph_free(b->r->device, part.graph);
+    *done = !e;
+    return e;
+}
+
+/* Takes the first sample after a launch that was timed alone. That time contains some of the host's, so that
+ * it tells which kernels are short for certain; of the others plain launches tell. */
+static Err look(Blocks *b, double first_ns, WorkMessage *samples)
+{
+    const double short_ns = b->r->device->api->has_gaps ? BLOCK_GRAPH_NS : 0;
+    double launch_ns = fmax(first_ns - HOST_NS, first_ns / 4);
+    bool done;
+    if (first_ns >= short_ns) {
+        TRY(look_plain(b, first_ns, short_ns, samples));
+        first_ns = launch_ns = (double)samples->total_ns[0] / (double)samples->n_enqueues[0];
+        if (launch_ns >= short_ns) return 0;
+    }
+    TRY(look_graph(b, launch_ns, samples, &done));
+    return done ? 0 : look_plain(b, first_ns, 0, samples);
 }
 
 /* ---- the peer ---- */
@@ -184,7 +253,7 @@ static double algo_ns(Blocks *b)
     Graph g = {0};
     if (run_plain(b, 1, 1, 0, &m)) return INFINITY;
     if ((double)m.total_ns[0] > LONG_NS) return (double)m.total_ns[0];
-    if (look(b, (double)m.total_ns[0], &m)) return INFINITY;
+    if (look_plain(b, (double)m.total_ns[0], 0, &m)) return INFINITY;
     double ns = (double)m.total_ns[0] / (double)m.n_enqueues[0];
     if (ns < GRAPH_NS && api->is_gpu && !record(b, ALGO_LAUNCHES, &g)) {
         if (!run_graph(b, &g, (int64_t)(ALGO_NS / ns), ALGO_BLOCKS, &m)) {
@@ -354,14 +423,16 @@ static Err serve_blocks(Blocks *b, WorkMessage *end)
 {
     const WorkRequest *q = &b->r->request;
     WorkMessage samples = {.kind = WORK_SAMPLES, .p = q->p, .s = q->s};
-    const Graph *g = q->graph ? graph_of(b) : NULL;
+    const Graph *g = q->graph && !q->brief ? graph_of(b) : NULL;
+    bool done = false;
     end->status = RUN_NO_CHECK;
     if (q->wait_ns) b->r->device->api->idle(b->r->device, q->wait_ns);
     if (b->r->device->api->lost(b->r->device)) return ERR_FAILED;
     if (g)
         TRY(run_graph(b, g, q->n_launches, q->n_blocks, &samples));
-    else
-        TRY(run_plain(b, q->n_launches, q->n_blocks, q->expected_ns, &samples));
+    else if (q->graph && q->brief)
+        TRY(look_graph(b, q->expected_ns, &samples, &done));
+    if (!g && !done) TRY(run_plain(b, q->n_launches, q->n_blocks, q->expected_ns, &samples));
     return worker_send(b->r->socket, &samples);
 }
 

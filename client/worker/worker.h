@@ -25,6 +25,7 @@ typedef struct {
     int64_t p, s;          /* problem; solution's number in the library, WORK_PEER */
     bool validate, timing; /* timing false: the validated run only */
     bool graph;            /* DO_BLOCK: launches are queued as a graph */
+    bool brief;            /* DO_BLOCK: one block as DO_LOOK times it */
     bool trust_peer;       /* DO_FRESH: the peer's results are right */
     double expected_ns;    /* of one launch, 0 unknown */
     double best_ns;        /* DO_LOOK: best time so far, 0 none; a much slower solution is launched once */
@@ -47,6 +48,7 @@ typedef struct {
     uint64_t total_ns[WORK_SAMPLES_MAX];
     uint64_t enqueue_ns; /* WORK_END: host time of all launches */
     int64_t n_readings;
+    bool in_graph;              /* WORK_SAMPLES of a race: the launches were queued as a graph */
     DeviceReading mean, median; /* WORK_END: NAN where absent; WORK_SAMPLES of a race: mean is the block's */
     bool gone;                  /* WORK_END: the process lost the device and ends */
     char text[WORK_TEXT];       /* WORK_NOTE: a warning; WORK_VALID, WORK_END: the reason */

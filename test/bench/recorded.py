@@ -12,7 +12,7 @@ import sqlite3
 import statistics
 import sys
 
-SHORT_NS = 6000  # a race's first samples of shorter kernels are a fifth off, as the gap between launches is as long as they are
+SHORT_NS = 6000  # first samples of shorter kernels were taken without graphs in earlier stores: a fifth off, by the gap between launches
 BYTES = 2  # of an element of half precision
 
 

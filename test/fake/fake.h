@@ -9,7 +9,7 @@
  * file, and while it is there the device gives errors only
  *   illegal= fail= hang= wrong=PATTERN   kernels whose name holds it: fault that stays, error at launch, no
  * end, a wrong element   slow=PATTERN (they take twice the time)   nostart=1 (init fails)
- *   log=PATH (every launch and each wrong call is appended)
+ *   log=PATH (every launch, fill and wrong call is appended)
  *
  * Like a driver, these can be called from several threads, as long as an object is used by one at a time.
  */

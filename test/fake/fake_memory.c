@@ -88,6 +88,7 @@ API int FN(cuMemsetD8Async, hipMemsetD8Async)(uint64_t to, unsigned char byte, s
 {
     int rc = check_range("fill", to, n, stream);
     if (!rc) memset(at(to), byte, n);
+    if (!rc) fake_log("fill of %zu bytes", n);
     return rc;
 }
 

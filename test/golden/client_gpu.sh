@@ -39,6 +39,20 @@ run --config-file gb.ini --strided-batched False --offset-a 3 --offset-b 5 --off
 echo "-- log"; sed -n 's/^launch \([^ ]*\) .* args \([0-9]*\) .*/\1 \2/p' log | sort -u; grep WRONG log
 rm log
 run --config-file gb.ini | columns
+echo "-- first samples of a race, size: launches; few copies of the operands: the graph of all; many: a graph of some, the cache is
+filled before it is timed; long kernels, and a driver without graphs: launches one by one"
+sed 's/^problem-size=.*/problem-size=128,128,1,2\nproblem-size=256,256,1,2/; s/^num-elements.*/num-elements-to-validate=0/' c.ini >race.ini
+first() {
+  TUNER_FAKE="ns=$1;log=log" "$BIN/tuner-client" --config-file race.ini --timing race --num-solutions 1 --race-seconds 0.01 \
+    --log-level Error --events-fd 3 3>events >/dev/null 2>&1
+  echo "$1 ns:" $(awk -F'\t' '$1 == "sample" && $4 == 0 { print $2 ": " $5 }' events | sort -u)
+}
+first 3000
+awk '/^graph of 64 / { print last; } { last = /^fill/ ? $0 : $1 }' log | sort | uniq -c | sed 's/^ *//'; grep WRONG log
+first 15000
+first 30000
+LD_LIBRARY_PATH="$BIN/../fake/cuda_old" first 3000
+rm log
 echo "-- wrong results and kernels that fault, fail, hang: each costs itself"
 TUNER_FAKE="ns=500000;wrong=SB_b" run --config-file c.ini | columns
 TUNER_FAKE="ns=500000;illegal=SB_a" run --config-file c.ini | columns

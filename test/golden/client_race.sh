@@ -42,6 +42,26 @@ echo "-- short kernels, in graphs: 16 runners on a size of 2 us"
 TUNER_SIM="noise=0.01;gflops=10000" "$BIN/tuner-client" --config-file c.ini --timing race --num-problems 1 --results-file r.csv \
   --events-fd 3 3>events.txt >/dev/null 2>err.txt
 grep '^end' events.txt | cut -f2-4 | sort | uniq -c | wc -l
+echo "-- launch gaps of the host: first samples of short kernels have none, those of long ones are right as well"
+for speed in 50000 4000; do
+  TUNER_SIM="noise=0;gflops=$speed" "$BIN/tuner-client" --config-file c.ini --timing loop --results-file /dev/null --events-fd 3 \
+    3>truth.txt >/dev/null
+  TUNER_SIM="noise=0.005;gap_ns=3500;gflops=$speed" "$BIN/tuner-client" --config-file c.ini --timing race --results-file r.csv \
+    --events-fd 3 3>events.txt >/dev/null 2>err.txt
+  awk -F'\t' '$1 != "sample" { next } FNR == NR { ns[$2, $3] = $6 / $5; next } ($2, $3) in seen { next }
+    { seen[$2, $3]; n++; true_ns = ns[$2, $3]; off = $6 / $5 / true_ns - 1; if (off > 0.03 || off < -0.03) far++
+      if (true_ns < 3500) gaps++; else if (true_ns > 20000) long++ }
+    END { printf "%d first samples: %d of kernels shorter than the gap, %d of long ones; %d off by more than 3 %%\n", n, gaps, long, far }' \
+    truth.txt events.txt
+done
+echo "-- a size that judges choices (race-all-from): 60 solutions within 30 % of each other"
+sh "$DATA/client/library.sh" $(i=10; while [ $i -lt 70 ]; do echo K_$i; i=$((i+1)); done) >many.yaml
+sed 's/lib.yaml/many.yaml/' c.ini >many.ini
+TUNER_SIM="noise=0.002;gap_ns=3500;spread=0.15" "$BIN/tuner-client" --config-file many.ini --timing race --race-seconds 0.2 \
+  --num-problems 2 --race-all-from 1 --results-file r.csv --events-fd 3 3>events.txt >/dev/null 2>err.txt
+awk -F'\t' '$1 == "sample" { n[$2, $3]++ } END { for (i in n) { split(i, at, SUBSEP); m[at[1]] += n[i] >= 2; three[at[1]] += n[i] >= 3 }
+  for (p = 0; p < 2; p++) print "problem " p ":", m[p], "with two samples or more,", three[p] + 0, "with three or more" }' \
+  events.txt
 echo "-- failures"
 sh "$DATA/client/library.sh" K_good K_wrong K_crash K_hang K_exit K_best >lib.yaml
 TUNER_SIM="noise=0;fast=K_best,K_wrong;wrong=K_wrong;crash=K_crash;hang=K_hang;exit=K_exit" "$BIN/tuner-client" --config-file c.ini \

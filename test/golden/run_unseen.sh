@@ -2,9 +2,11 @@
 # distance, the model and predicted rows; libtuner chooses by row, by model, or by the nearest row. On a simulated device
 # whose kernels differ by the share of compute units that have work.
 export TUNER_SIM="arch=x86-64-v3;cus=8;spread=0;fill=1;noise=0.001"
+ini=out/1_BenchmarkProblems/*/00_Final/source/ClientParameters.ini
 masked() { sed -E 's/[0-9]+(\.[0-9]+)?/N/g; s/ +/ /g'; }
 "$BIN/tuner" --device sim --suggest-sizes 3 "$DATA/run/unseen.yaml" out >said 2>&1; echo "exit $?"
 grep 'held out' said
+echo "sizes: $(grep -c '^problem-size' $ini); $(grep race-all-from $ini)"
 grep '^model:' said | masked
 grep -E '^  (choice|libtuner|table)' said | masked
 grep -A3 'sizes whose tuning' said | masked

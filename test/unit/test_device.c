@@ -132,7 +132,8 @@ static void test_graph(void **state)
     DeviceEvent *start, *stop;
     uint64_t one, four;
     const DeviceApi *api = &device_sim;
-    assert_ok(api->open(0, &(DeviceOptions){.sim = "noise=0"}, &d));
+    const uint64_t gap = 500000;
+    assert_ok(api->open(0, &(DeviceOptions){.sim = "noise=0;gap_ns=500000"}, &d));
     assert_ok(api->module_load(d, "/dev/null", &m));
     assert_ok(api->kernel_get(d, m, "K1", &k));
     assert_ok(api->event_new(d, &start));
@@ -143,6 +144,7 @@ static void test_graph(void **state)
         .kernel = k, .args = args, .args_bytes = sizeof args, .start = start, .stop = stop, .truth = &truth};
     assert_ok(api->launch(d, &l));
     assert_ok(api->event_elapsed(d, start, stop, &one));
+    assert_ok(api->sync(d));
     uint64_t before = api->now_ns(d);
     assert_ok(api->graph_begin(d));
     assert_int_equal(api->graph_begin(d), ERR_FAILED);
@@ -154,7 +156,15 @@ static void test_graph(void **state)
     assert_ok(api->event_record(d, stop));
     assert_ok(api->event_elapsed(d, start, stop, &four));
     assert_true(one > 0);
-    assert_int_equal(four, 4 * one);
+    assert_int_equal(four, gap + 4 * one); /* the host queues a graph at once */
+    assert_ok(api->sync(d));
+    assert_ok(api->event_record(d, start));
+    l.start = l.stop = NULL;
+    for (int i = 0; i < 4; i++) assert_ok(api->launch(d, &l));
+    assert_ok(api->event_record(d, stop));
+    assert_ok(api->event_elapsed(d, start, stop, &four));
+    assert_true(one < gap);
+    assert_int_equal(four, 4 * gap + one); /* the device waits for each launch */
     api->graph_free(d, g);
     assert_int_equal(api->graph_end(d, &g), ERR_FAILED);
     assert_null(g);

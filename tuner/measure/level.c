@@ -16,8 +16,9 @@
  * the least, ALONE that of a round with one runner, FAR the most that one sample adds. */
 enum { ITERATIONS = 6 };
 static const double SPREAD = 0.003, ALONE = 0.02, FAR = 0.2;
-/* First rounds launch kernels one by one, with gaps of up to GAP_NS between them. Later ones launch kernels
- * shorter than SHORT_NS as a graph, without gaps (BLOCK_GRAPH_NS of client/worker/block_timer.h). */
+/* Kernels shorter than SHORT_NS are launched as a graph, without gaps (BLOCK_GRAPH_NS of
+ * client/worker/block_timer.h). In the first rounds of older stores they were launched one by one, with gaps
+ * of up to GAP_NS between them. */
 static const double SHORT_NS = 20e3, GAP_NS = 20e3;
 
 typedef struct {

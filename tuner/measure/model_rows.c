@@ -2,6 +2,7 @@
 #include "measure/model_rows.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "measure/model.h"
 #include "problem/section.h"
@@ -36,65 +37,81 @@ static int own_section(const ModelTable *t, const ModelSize *z)
 
 static bool has_size(const ModelTable *t, size_t z) { return !t->out || !t->out[z]; }
 
+static Err key_add(Arena *a, ModelTable *t, const ModelSize *z, size_t row)
+{
+    ModelRowKeys *keys = &t->keys[own_section(t, z)];
+    if (keys->n == keys->room) {
+        const size_t room = 2 * keys->room + 64;
+        ModelRowKey *more = arena_alloc(a, room * sizeof *more);
+        TRY_ALLOC(more);
+        if (keys->n) memcpy(more, keys->v, keys->n * sizeof *more);
+        keys->v = more, keys->room = room;
+    }
+    ModelRowKey *key = &keys->v[keys->n++];
+    logs_of(z, key->log);
+    key->row = (uint32_t)row;
+    return ERR_OK;
+}
+
 Err model_table_make(Arena *a, ModelTable *t)
 {
     const ModelMatrix *m = t->m;
     TRY_ALLOC(t->row = ARENA_ARRAY(a, m->n_sizes + 1, size_t));
     TRY(model_runs_make(a, m, t->out, &t->runs));
-    TRY_ALLOC(t->log = arena_alloc(a, (m->n_sizes + 1) * sizeof *t->log));
-    TRY_ALLOC(t->section = ARENA_ARRAY(a, m->n_sizes + 1, int));
+    TRY_ALLOC(t->keys = ARENA_ARRAY(a, SECTIONS, ModelRowKeys));
     t->n_more = 0;
     for (size_t z = 0; z < m->n_sizes; z++) {
-        logs_of(&m->size[z], t->log[z]);
-        t->section[z] = own_section(t, &m->size[z]);
         const double *s = &m->seconds[z * m->n_kernels];
         Ask q = {t, s, &m->size[z]};
         t->row[z] = SIZE_MAX;
         for (size_t k = 0; k < m->n_kernels && has_size(t, z); k++)
             if (can_run(&q, k) && (t->row[z] == SIZE_MAX || s[k] < s[t->row[z]])) t->row[z] = k;
+        if (t->row[z] != SIZE_MAX) TRY(key_add(a, t, &m->size[z], z));
     }
     return ERR_OK;
 }
 
+/* The search for the nearest row. */
 typedef struct {
-    const ModelTable *t;
+    Ask ask;
     TableDistance distance;
-    const ModelSize *z;
     double log[3];
-    int section;
-} From;
+    double least; /* distance of the nearest row so far */
+    size_t kernel;
+} Nearest;
 
-static double distance_to(const From *f, size_t i)
+static double distance_to(const Nearest *x, const ModelRowKey *key)
 {
-    const ModelTable *t = f->t;
+    const ModelTable *t = x->ask.t;
     const size_t n = t->m->n_sizes;
-    if (f->distance != DISTANCE_RATIO)
-        return table_distance(f->distance, f->z, i < n ? &t->m->size[i] : &t->more[i - n].size);
-    const double *log = i < n ? t->log[i] : t->more[i - n].log;
-    return fabs(f->log[0] - log[0]) + fabs(f->log[1] - log[1]) + fabs(f->log[2] - log[2]);
+    if (x->distance == DISTANCE_RATIO)
+        return fabs(x->log[0] - key->log[0]) + fabs(x->log[1] - key->log[1]) + fabs(x->log[2] - key->log[2]);
+    return table_distance(x->distance, x->ask.size,
+                          key->row < n ? &t->m->size[key->row] : &t->more[key->row - n].size);
 }
 
-/* Is added to the distance of rows of another section, which come behind all others. */
-static const double OTHER_SECTION = 1e6;
+/* Of rows at the same distance the first counts. */
+static void nearest_in(Nearest *x, const ModelRowKeys *keys)
+{
+    const ModelTable *t = x->ask.t;
+    const size_t n = t->m->n_sizes;
+    for (size_t i = 0; i < keys->n && keys->v[i].row < n + t->n_more; i++) {
+        const size_t row = keys->v[i].row, k = row < n ? t->row[row] : t->more[row - n].kernel;
+        const double d = distance_to(x, &keys->v[i]);
+        if (d < x->least && can_run(&x->ask, k)) x->kernel = k, x->least = d;
+    }
+}
 
 size_t model_table_nearest(const ModelTable *t, TableDistance distance, const ModelSize *z,
                            const double *seconds)
 {
-    Ask q = {t, seconds, z};
-    From from = {t, distance, z, {0}, t->sections ? own_section(t, z) : 0};
-    size_t best = SIZE_MAX;
-    double least = (double)INFINITY;
-    if (distance == DISTANCE_RATIO) logs_of(z, from.log);
-    for (size_t i = 0; i < t->m->n_sizes + t->n_more; i++) {
-        const bool more = i >= t->m->n_sizes;
-        const size_t k = more ? t->more[i - t->m->n_sizes].kernel : t->row[i];
-        const int section = more ? t->more[i - t->m->n_sizes].section : t->section[i];
-        if (k == SIZE_MAX) continue;
-        const bool other = t->sections && section != from.section;
-        const double d = distance_to(&from, i) + (other ? OTHER_SECTION : 0);
-        if (d < least && can_run(&q, k)) best = k, least = d;
-    }
-    return best;
+    Nearest x = {{t, seconds, z}, distance, {0}, (double)INFINITY, SIZE_MAX};
+    const int own = t->sections ? own_section(t, z) : -1;
+    if (distance == DISTANCE_RATIO) logs_of(z, x.log);
+    if (own >= 0) nearest_in(&x, &t->keys[own]);
+    for (int i = 0; i < SECTIONS && (own < 0 || x.kernel == SIZE_MAX); i++)
+        if (i != own) nearest_in(&x, &t->keys[i]);
+    return x.kernel;
 }
 
 /* ---- predicted rows ---- */
@@ -133,28 +150,28 @@ static size_t kernel_of(const Rows *r, size_t i, bool popular)
 }
 
 /* Adds a row when its kernel gains enough over that of the nearest row. */
-static bool row_consider(const Rows *r, size_t i)
+static Err row_consider(Arena *a, const Rows *r, size_t i, bool *added)
 {
     ModelTable *t = r->t;
     ModelNear near;
     const RangeSize *at = &r->at[i];
     const size_t k = r->kernel[i];
-    if (k == SIZE_MAX) return false;
+    if (k == SIZE_MAX) return ERR_OK;
     const size_t row = model_table_nearest(t, DISTANCE_RATIO, &at->size, NULL);
-    if (k == row) return false;
+    if (k == row) return ERR_OK;
     model_near(r->s, &at->size, &near);
     const double seconds = model_predict(r->s, &near, k, &at->size);
     if (row != SIZE_MAX && model_predict(r->s, &near, row, &at->size) < (1 + MODEL_ROW_GAIN) * seconds)
-        return false;
-    ModelRow *more = &t->more[t->n_more++];
-    *more = (ModelRow){.at = at->at, .size = at->size, .kernel = k, .seconds = seconds};
-    logs_of(&at->size, more->log);
-    more->section = own_section(t, &at->size);
-    return true;
+        return ERR_OK;
+    TRY(key_add(a, t, &at->size, t->m->n_sizes + t->n_more));
+    t->more[t->n_more++] = (ModelRow){.at = at->at, .size = at->size, .kernel = k, .seconds = seconds};
+    *added = true;
+    return ERR_OK;
 }
 
-/* Rows of the sizes with a batch count. */
-static Err rows_predict(Arena *a, ModelTable *t, int steps, const ModelSelector *s, int64_t batch)
+/* Rows of the sizes with a batch count, until the table has `most`. */
+static Err rows_predict(Arena *a, ModelTable *t, int steps, const ModelSelector *s, int64_t batch,
+                        size_t most)
 {
     RangeSize *size;
     Rows r = {.t = t, .s = s};
@@ -170,7 +187,7 @@ static Err rows_predict(Arena *a, ModelTable *t, int steps, const ModelSelector 
     for (size_t i = 0; i < r.n; i++) r.kernel[i] = kernel_of(&r, i, true);
     for (int pass = 0; more && pass < PASSES; pass++) {
         more = false;
-        for (size_t i = 0; i < r.n && t->n_more < MODEL_ROWS_MAX; i++) more |= row_consider(&r, i);
+        for (size_t i = 0; i < r.n && t->n_more < most; i++) TRY(row_consider(a, &r, i, &more));
     }
     return ERR_OK;
 }
@@ -181,8 +198,8 @@ Err model_table_predict(Arena *a, ModelTable *t, int steps, const ModelSelector 
     t->n_more = 0;
     t->sections = true;
     if (!t->more) TRY_ALLOC(t->more = ARENA_ARRAY(a, MODEL_ROWS_MAX, ModelRow));
-    TRY(rows_predict(a, t, steps, s, 1));
-    if (batch > 1) TRY(rows_predict(a, t, 1, s, batch));
+    if (batch > 1) TRY(rows_predict(a, t, 1, s, batch, MODEL_ROWS_BATCHED));
+    TRY(rows_predict(a, t, steps, s, 1, MODEL_ROWS_MAX));
     t->sections = t->n_more > 0; /* createlib writes sections of tables with predicted rows alone */
     return ERR_OK;
 }

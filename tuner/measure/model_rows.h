@@ -8,18 +8,28 @@
 
 /* MODEL_ROW_GAIN: what a predicted winner must gain over the nearest row's kernel for a row of its own.
  * MODEL_ROW_STEPS: points to an octave of M and N of a table that is written; one that is judged has one,
- * which loses a little more. */
+ * which loses a little more. MODEL_ROWS_MAX: the most predicted rows; MODEL_ROWS_BATCHED: the most of them
+ * for batches. */
 #define MODEL_ROW_GAIN 0.05
-enum { MODEL_ROWS_MAX = 8000, MODEL_ROW_STEPS = 2 };
+enum { MODEL_ROWS_MAX = 24000, MODEL_ROWS_BATCHED = 8000, MODEL_ROW_STEPS = 2 };
 
 typedef struct {
     ProblemSize at;
     ModelSize size;
-    double log[3]; /* of M, N, K */
-    int section;   /* of the size (problem/section.h) */
     size_t kernel;
     double seconds; /* predicted */
 } ModelRow;
+
+/* Rows of one section, in the order in which they were added: measured sizes by number, then predicted rows,
+ * whose numbers follow. */
+typedef struct {
+    double log[3]; /* of M, N, K */
+    uint32_t row;
+} ModelRowKey;
+typedef struct {
+    ModelRowKey *v;
+    size_t n, room;
+} ModelRowKeys;
 
 typedef struct {
     const ProblemType *pt;
@@ -28,10 +38,9 @@ typedef struct {
     const bool *usable; /* kernels; NULL: all */
     bool sections;      /* rows of a size's own section (problem/section.h) are nearer than all others */
     ModelRuns runs;
-    double (*log)[3]; /* of m's sizes: M, N, K */
-    int *section;     /* of m's sizes */
-    size_t *row;      /* of m's sizes: the kernel; SIZE_MAX: it has no row */
-    ModelRow *more;   /* predicted rows */
+    ModelRowKeys *keys; /* of each section (problem/section.h) */
+    size_t *row;        /* of m's sizes: the kernel; SIZE_MAX: it has no row */
+    ModelRow *more;     /* predicted rows */
     size_t n_more;
 } ModelTable;
 

@@ -269,27 +269,41 @@ static double set_bytes(const Order *o, BandSet s)
     return (double)s.along * o->along_bytes + (double)s.across * o->across_bytes;
 }
 
-/* The first id of the waves before id `from` whose reads are still all in the cache. */
-static int64_t held_from(const TrafficDevice *d, const Order *o, int64_t from)
+/* The part of what was read before `bytes` others that the cache still holds. */
+static double held_part(const TrafficDevice *d, double bytes)
+{
+    const double part = (d->gone_bytes - bytes) / (d->gone_bytes - d->held_bytes);
+    return part < 0 ? 0 : part > 1 ? 1 : part;
+}
+
+/* The bytes of `set`, which the wave of n ids from `from` on reads, that the cache holds of earlier waves. */
+static double held_of(const TrafficDevice *d, const Order *o, int64_t from, int64_t n, BandSet set)
 {
     enum { WAVES = 16 };
+    const double bytes = set_bytes(o, set);
+    double held = 0, shared = 0; /* with the waves from `first` on */
     int64_t first = from;
     for (int i = 0; i < WAVES && first >= d->cus; i++) {
-        const int64_t next = first - d->cus;
-        const double written = (double)(from - next) * o->g->bytes_tile;
-        if (written > d->held_bytes) break;
-        if (written + set_bytes(o, order_set(o, next, from, 1, -1)) > d->held_bytes) break;
-        first = next;
+        first -= d->cus;
+        const double written = (double)(from - first) * o->g->bytes_tile;
+        if (written >= d->gone_bytes) break;
+        const double before = set_bytes(o, order_set(o, first, from, 1, -1));
+        const double part = held_part(d, before + written);
+        if (part <= 0) break;
+        const double now = bytes + before - set_bytes(o, order_set(o, first, from + n, 1, -1));
+        held += part * (now - shared);
+        shared = now;
     }
-    return first;
+    return held;
 }
 
 /* The part that is read again of what two work-groups share whose ids differ by `distance`, in a wave that
- * reads `bytes`. */
-static double lost(const TrafficDevice *d, double distance, double bytes)
+ * reads `bytes`. Work-groups FAR ids apart are as much out of step as any. */
+static double read_again_part(const TrafficDevice *d, double distance, double bytes)
 {
-    const double part = d->drift * distance * bytes;
-    return part < 1 ? part : 1;
+    static const double FAR = 32;
+    const double part = d->apart_rate * (bytes - d->apart_bytes) * (distance < FAR ? distance / FAR : 1);
+    return part < 0 ? 0 : part > 1 ? 1 : part;
 }
 
 /* Bytes that the wave of n ids, which has `set`, reads again because its work-groups are not in step. In a
@@ -300,21 +314,16 @@ static double read_again(const TrafficDevice *d, const Order *o, BandSet set, in
     const double bytes = set_bytes(o, set), width = (double)o->width.by, ids = (double)n;
     double columns = ids / width; /* of all bands */
     if (columns < (double)set.across) columns = (double)set.across;
-    return ((ids - (double)set.along) * lost(d, width, bytes)) * o->along_bytes +
-           ((ids - columns) * lost(d, 1, bytes) +
-            (columns - (double)set.across) * lost(d, (double)o->band.by, bytes)) *
+    return ((ids - (double)set.along) * read_again_part(d, width, bytes)) * o->along_bytes +
+           ((ids - columns) * read_again_part(d, 1, bytes) +
+            (columns - (double)set.across) * read_again_part(d, (double)o->band.by, bytes)) *
                o->across_bytes;
 }
 
 /* Bytes that a GPU with one die reads from memory in the wave of n ids from `from` on, which has `set`. */
 static double wave_reads(const TrafficDevice *d, const Order *o, int64_t from, int64_t n, BandSet set)
 {
-    const int64_t held = held_from(d, o, from);
-    double bytes = set_bytes(o, set);
-    if (held < from)
-        bytes =
-            set_bytes(o, order_set(o, held, from + n, 1, -1)) - set_bytes(o, order_set(o, held, from, 1, -1));
-    return bytes + read_again(d, o, set, n);
+    return set_bytes(o, set) - held_of(d, o, from, n, set) + read_again(d, o, set, n);
 }
 
 typedef struct {

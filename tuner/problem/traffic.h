@@ -8,11 +8,11 @@
  * the order (index/walk.h; test_traffic compares them id by id) takes to runs of tiles. Nothing is allocated.
  *
  * Where the cache size of a GPU with one die is known, the bytes read from memory are counted more closely:
- * - A row or column that an earlier wave read hits the cache if everything that was read and written since
- * then
- *   fits the cache. All work-groups go through K in step, so that this is the same for all parts of K.
- * - Work-groups do not stay exactly in step. Of a row or column that several work-groups of a wave share, the
- *   later ones read a part again, which grows with the distance of their ids and with the bytes of the wave.
+ * - A row or column that an earlier wave read hits the cache as far as the cache still holds it: wholly while
+ *   what was read and written since then is below held_bytes, not at all above gone_bytes, in between in
+ *   part. All work-groups go through K in step, so that this is the same for all parts of K.
+ * - Work-groups that are far apart in the order do not stay in step. Where a wave reads more than
+ *   apart_bytes, the later ones read a part of a shared row or column again.
  */
 #ifndef PROBLEM_TRAFFIC_H
 #define PROBLEM_TRAFFIC_H
@@ -22,11 +22,11 @@
 #include "problem/mapping.h"
 
 typedef struct {
-    int32_t dies, cus;        /* L2 caches; compute units of all dies */
-    double l2_rate, llc_rate; /* bytes per second into all L2 caches, and into the last-level cache */
-    double held_bytes; /* bytes of earlier waves that the cache of a GPU with one die keeps; 0: not known */
-    double drift; /* part of a shared row or column that is read again, for each byte of the wave and each id
-                   * between two work-groups that share it */
+    int32_t dies, cus;              /* L2 caches; compute units of all dies */
+    double l2_rate, llc_rate;       /* bytes per second into all L2 caches, and into the last-level cache */
+    double held_bytes, gone_bytes;  /* of a GPU with one die; 0: not known */
+    double apart_bytes, apart_rate; /* part of a shared row or column that is read again, for each byte that a
+                                     * wave reads above apart_bytes */
 } TrafficDevice;
 
 typedef struct {

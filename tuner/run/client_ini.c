@@ -196,6 +196,7 @@ Err client_ini_write(const ClientIni *c, Buf *out)
     if (c->best_solution) boolean(out, "best-solution", true);
     buf_printf(out, "device=%.*s\n", STR_ARG(c->device_kind));
     if (c->sim.n) buf_printf(out, "sim=%.*s\n", STR_ARG(c->sim));
+    if (c->n_held_out) integer(out, "race-all-from", (int64_t)(c->n_sizes - c->n_held_out));
     return buf_check(out);
 }
 

@@ -12,7 +12,7 @@ typedef struct {
     const Globals *g;
     const ProblemType *pt;
     const ProblemSize *size;
-    size_t n_sizes;
+    size_t n_sizes, n_held_out; /* n_held_out: of n_sizes, at the end; they judge the library's choices */
     Str library_file, results_file;
     const Str *code_object;
     size_t n_code_objects;

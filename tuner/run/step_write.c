@@ -66,6 +66,7 @@ static Err ini_write(Run *r, const Group *g, Buf *text)
                      .pt = &g->problem->pt,
                      .size = g->size,
                      .n_sizes = g->n_sizes,
+                     .n_held_out = g->n_held_out,
                      .library_file = library,
                      .results_file = STR("../../Data/00_Final.csv"),
                      .code_object = object,

@@ -80,7 +80,7 @@ static void choices_of(const TypeModel *t, const ModelSelector *s, size_t z, siz
     ModelTable plain = t->table;
     double predicted;
     Ask q = {t, seconds};
-    plain.n_more = 0;
+    plain.n_more = 0, plain.sections = false;
     k[1] = model_table_nearest(&t->table, type_model_distance(t), size, seconds);
     k[2] = model_table_nearest(&plain, DISTANCE_EUCLIDEAN, size, seconds);
     k[3] = t->tree ? model_tree_choose(t->tree, size) : SIZE_MAX;
