@@ -75,19 +75,13 @@ static Err take_bool(void *target, const CliOption *o, const char *value)
     return ERR_OK;
 }
 
-/* The list doubles inside the arena, which keeps the old blocks: at most twice the memory. */
 static Err take_list(void *target, const CliOption *o, const char *value)
 {
     Reader *r = target;
     StrList *list = (void *)((char *)target + o->offset);
     if (!value[0]) return ERR_OK;
-    if ((list->n & (list->n - 1)) == 0) {
-        if (list->n >= VALUES_MAX) FAIL(ERR_INPUT, "%s: more than %d values", o->name, VALUES_MAX);
-        Str *v = ARENA_ARRAY(r->a, list->n ? 2 * list->n : 1, Str);
-        TRY_ALLOC(v);
-        if (list->n) memcpy(v, list->v, list->n * sizeof *v);
-        list->v = v;
-    }
+    if (list->n >= VALUES_MAX) FAIL(ERR_INPUT, "%s: more than %d values", o->name, VALUES_MAX);
+    TRY_ALLOC(list->v = arena_grow(r->a, list->v, list->n, sizeof *list->v));
     list->v[list->n++] = str_from(value);
     return ERR_OK;
 }

@@ -79,7 +79,7 @@ static Err names(Create *c)
 
 /* ---- kernels ---- */
 
-/* Number of the kernel; finds or adds. */
+/* Sets *number to that of the kernel with like's symbol and target, which is added when it is new. */
 static Err unit_of(Create *c, const CreateUnit *like, size_t *number)
 {
     Str key = arena_printf(&c->a, "%.*s %s", STR_ARG(like->symbol), like->target->name);
@@ -104,7 +104,8 @@ static Err put_into(Create *c, Str file, const Target *t, size_t unit)
         *at = (int64_t)c->object.n;
     }
     CreateObject *o = &c->object.v[*at - 1];
-    for (size_t i = o->unit.n; i > 0 && i + 64 > o->unit.n; i--) /* the same kernel comes in a row */
+    for (size_t i = o->unit.n; i > 0 && i + 64 > o->unit.n;
+         i--) /* solutions that share a kernel follow one another */
         if (o->unit.v[i - 1] == unit) return ERR_OK;
     if (!VEC_PUSH(&o->unit, unit)) FAIL(ERR_FAILED, "out of memory for %zu kernels", o->unit.n);
     return ERR_OK;

@@ -50,7 +50,8 @@ static Err count_reason(Reasons *r, Str reason)
     return ERR_OK;
 }
 
-/* N for each number; words that begin with a letter keep their digits. */
+/* Appends text with N in place of each number, by which reasons that differ in numbers alone are counted
+ * together. Words that begin with a letter keep their digits. */
 static void put_without_numbers(Str text, Buf *out)
 {
     bool word = false, number = false;

@@ -345,7 +345,8 @@ static Err emit_table_row(Emit *e, const LibraryPart *part, size_t n, const Tabl
     return ERR_OK;
 }
 
-/* exact, other: tables that are there. */
+/* Emits a Problem node with its rows in the order in which readers ask them: the table of exact sizes,
+ * decision trees, tables of sections, the whole table. Tables whose `first` is NULL are not there. */
 static Err emit_rows(Emit *e, const LibraryPart *part, size_t n, const Tables *exact, const Tables *other)
 {
     size_t n_trees = 0;

@@ -81,8 +81,9 @@ typedef struct {
     int32_t n;
 } Extract;
 
-/* Copies what lies below a child, with yes for the solution and no for the others; what says the same for all
- * sizes becomes that answer. Recurses as deep as the tree, which is bounded (AnalyzeTree). */
+/* Copies the subtree below a child as a tree that answers, for each size, whether x->solution is chosen. A
+ * subtree with one answer for all sizes becomes that answer. Recurses as deep as the tree, which is bounded
+ * (AnalyzeTree). */
 static int32_t extract(Extract *x, int32_t child)
 {
     if (child < 0) return ~child == x->solution ? SAYS_YES : SAYS_NO;

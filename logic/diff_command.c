@@ -15,10 +15,11 @@
 #include "logic/logic.h"
 #include "logic/show.h"
 
-/* A file of a directory. Files are paired when meets is the same. */
+/* A file of a directory. Files are compared in pairs with the same subject. */
 typedef struct {
     Str path, name; /* name: below the directory */
-    Str meets, like;
+    Str subject;    /* "SCHEDULE, ARCHITECTURE, PROBLEM TYPE" */
+    Str properties; /* CU count, metric and what else distinguishes files of a subject */
     size_t partner; /* in the other directory, + 1; 0: none */
 } DiffFile;
 
@@ -35,23 +36,24 @@ static Err read_head(DiffCommand *d, DiffFile *f)
 {
     Arena a;
     Logic l;
-    Buf meets, like;
+    Buf subject, properties;
     arena_init(&a, 0);
-    buf_init(&meets);
-    buf_init(&like);
+    buf_init(&subject);
+    buf_init(&properties);
     Err e = logic_read(&a, f->path.s, NULL, &l);
     if (!e) {
-        buf_printf(&meets, "%.*s, %.*s, ", STR_ARG(l.schedule), STR_ARG(l.arch));
-        problem_type_name(l.pt, &meets);
-        buf_printf(&like, "%d %d %.*s %.*s %.*s %.*s", l.cu_count, l.is_apu, STR_ARG(logic_metric(&l)),
+        buf_printf(&subject, "%.*s, %.*s, ", STR_ARG(l.schedule), STR_ARG(l.arch));
+        problem_type_name(l.pt, &subject);
+        buf_printf(&properties, "%d %d %.*s %.*s %.*s %.*s", l.cu_count, l.is_apu, STR_ARG(logic_metric(&l)),
                    STR_ARG(logic_distance(&l)), STR_ARG(l.fp16_alt), STR_ARG(l.fp16_alt_round));
-        f->meets = arena_dup(&d->a, buf_view(&meets));
-        f->like = arena_dup(&d->a, buf_view(&like));
-        e = buf_check(&meets) ? buf_check(&meets) : buf_check(&like);
-        if (!e && (!f->meets.s || !f->like.s)) e = err_set(ERR_FAILED, "%s: out of memory", f->path.s);
+        f->subject = arena_dup(&d->a, buf_view(&subject));
+        f->properties = arena_dup(&d->a, buf_view(&properties));
+        e = buf_check(&subject) ? buf_check(&subject) : buf_check(&properties);
+        if (!e && (!f->subject.s || !f->properties.s))
+            e = err_set(ERR_FAILED, "%s: out of memory", f->path.s);
     }
-    buf_fini(&meets);
-    buf_fini(&like);
+    buf_fini(&subject);
+    buf_fini(&properties);
     arena_fini(&a);
     return e;
 }
@@ -75,15 +77,16 @@ static Err list(DiffCommand *d, int side)
     return ERR_OK;
 }
 
-/* Pairs files that are still alone. strictness 2: like each other and of one name, 1: like each other. */
+/* Pairs files of one subject that have no partner yet. strictness 2: if their properties and names are equal;
+ * 1: if their properties are; 0: all. */
 static void pair(DiffCommand *d, int strictness)
 {
     for (size_t i = 0; i < d->side[0].n; i++) {
         DiffFile *x = &d->side[0].v[i];
         for (size_t j = 0; j < d->side[1].n && !x->partner; j++) {
             DiffFile *y = &d->side[1].v[j];
-            if (y->partner || !str_eq(x->meets, y->meets)) continue;
-            if (strictness > 0 && !str_eq(x->like, y->like)) continue;
+            if (y->partner || !str_eq(x->subject, y->subject)) continue;
+            if (strictness > 0 && !str_eq(x->properties, y->properties)) continue;
             if (strictness > 1 && !str_eq(x->name, y->name)) continue;
             x->partner = j + 1, y->partner = i + 1;
         }
@@ -108,7 +111,7 @@ static size_t print_alone(const DiffCommand *d, int side)
     for (size_t i = 0; i < d->side[side].n; i++) {
         const DiffFile *f = &d->side[side].v[i];
         if (f->partner) continue;
-        printf("%c file %s (%.*s)\n", "-+"[side], f -> path.s, STR_ARG(f->meets));
+        printf("%c file %s (%.*s)\n", "-+"[side], f -> path.s, STR_ARG(f->subject));
         n++;
     }
     return n;
@@ -125,7 +128,7 @@ static Err diff_dirs(DiffCommand *d, bool *differ)
         LogicDiff one;
         if (!x->partner) continue;
         if (interrupted()) FAIL(ERR_FAILED, "interrupted");
-        printf("== %.*s: %s, %s\n", STR_ARG(x->meets), x->path.s, d->side[1].v[x->partner - 1].path.s);
+        printf("== %.*s: %s, %s\n", STR_ARG(x->subject), x->path.s, d->side[1].v[x->partner - 1].path.s);
         TRY(logic_diff_files(x->path.s, d->side[1].v[x->partner - 1].path.s, d->summary, &one));
         logic_diff_print(&one);
         add(&sum, &one);

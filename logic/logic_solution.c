@@ -64,12 +64,7 @@ static Err parse_known(const char *name, const Param *p, const Node *v, LogicSol
 
 Err logic_solution_keep(Arena *a, Str key, const Node *value, LogicSolution *out)
 {
-    if ((out->n_kept & (out->n_kept - 1)) == 0) { /* full: room for 1, 2, 4, ... */
-        LogicKept *more = ARENA_ARRAY(a, out->n_kept ? 2 * out->n_kept : 1, LogicKept);
-        TRY_ALLOC(more);
-        if (out->n_kept) memcpy(more, out->kept, out->n_kept * sizeof *more);
-        out->kept = more;
-    }
+    TRY_ALLOC(out->kept = arena_grow(a, out->kept, out->n_kept, sizeof *out->kept));
     size_t i = out->n_kept;
     for (; i > 0 && str_cmp(out->kept[i - 1].key, key) > 0; i--) out->kept[i] = out->kept[i - 1];
     out->kept[i] = (LogicKept){key, value};

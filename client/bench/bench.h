@@ -148,6 +148,8 @@ Err data_check(Bench *b, const BenchCase *c, const BenchData *d, Validator *v, C
 Err data_restore(Bench *b, const BenchCase *c, BenchData *d);
 /* A scalar as bytes of the compute type. */
 void scalar_bytes(tuner_type type, const double value[2], unsigned char out[16]);
+/* Sets the case's pointers to its alpha and beta, which are stored in the caller's arrays. */
+void case_scalars(BenchCase *c, unsigned char alpha[16], unsigned char beta[16]);
 
 /* The conditions under which the samples were taken. */
 typedef struct {

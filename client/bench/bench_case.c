@@ -20,13 +20,6 @@ void case_init(BenchCase *c)
 
 /* ---- options of the timing; those of the call are in problem/gemm_call.c ---- */
 
-static Err read_int(const char *name, Str v, int64_t min, int64_t *out)
-{
-    if (!str_to_i64(v, out) || *out < min)
-        FAIL(ERR_INPUT, "--%s: '%.*s' is not an integer from %" PRId64, name, STR_ARG(v), min);
-    return ERR_OK;
-}
-
 static Err read_fill(Str v, BenchFill *out)
 {
     static const char *const names[FILL_COUNT] = {
@@ -54,17 +47,17 @@ Err case_set(BenchCase *c, const char *name, Str value)
 {
     int64_t n;
     if (strcmp(name, "call_count") == 0) {
-        TRY(read_int(name, value, 1, &c->count));
+        TRY(call_read_int(name, value, 1, &c->count));
         if (!c->iters_given) c->iters = c->count;
         return ERR_OK;
     }
-    if (strcmp(name, "iters") == 0) return read_int("iters", value, 1, &c->iters);
-    if (strcmp(name, "cold_iters") == 0) return read_int(name, value, 0, &c->cold_iters);
-    if (strcmp(name, "rotating") == 0) return read_int(name, value, 0, &c->rotating);
+    if (strcmp(name, "iters") == 0) return call_read_int("iters", value, 1, &c->iters);
+    if (strcmp(name, "cold_iters") == 0) return call_read_int(name, value, 0, &c->cold_iters);
+    if (strcmp(name, "rotating") == 0) return call_read_int(name, value, 0, &c->rotating);
     if (strcmp(name, "initialization") == 0) return read_fill(value, &c->fill);
     if (strcmp(name, "timing") == 0) return read_timing(value, &c->timing);
     if (strcmp(name, "verify") == 0 || strcmp(name, "norm_check") == 0) {
-        TRY(read_int("verify", value, 0, &n));
+        TRY(call_read_int("verify", value, 0, &n));
         c->verify = n != 0;
         return ERR_OK;
     }

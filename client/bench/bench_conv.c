@@ -9,7 +9,6 @@
 #include "base/cli.h"
 #include "base/fs.h"
 #include "base/log.h"
-#include "base/proc.h"
 #include "fmt/command.h"
 #include "workload/workload.h"
 

@@ -9,7 +9,7 @@
 #include "client/worker/conv_reference.h"
 #include "client/worker/number.h"
 
-enum { ALIGN = 256, SETS_MAX = 1024 };
+enum { SETS_MAX = 1024 };
 static const uint64_t POOL_BYTES_MAX = UINT64_C(8) << 30;
 /* A call that is longer is timed once when algorithms are compared (reference code of a library takes
  * minutes), and blocks end when they have taken BLOCKS_NS, one of them at least. Shorter calls than GRAPH_NS
@@ -145,7 +145,7 @@ static Err memory_make(ConvBench *b)
     for (int t = 0; t < CONV_TENSORS; t++) {
         TRY(fill_host(b, (ConvTensor)t));
         b->at[t] = b->stride;
-        b->stride += (bytes_of(b->conv, (ConvTensor)t) + ALIGN - 1) / ALIGN * ALIGN;
+        b->stride += device_aligned(bytes_of(b->conv, (ConvTensor)t));
     }
     uint64_t n = !api->is_gpu ? 1 : (2 * b->props.l2_bytes + b->stride - 1) / b->stride;
     if (n * b->stride > POOL_BYTES_MAX) n = POOL_BYTES_MAX / b->stride;

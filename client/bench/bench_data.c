@@ -18,6 +18,14 @@ void scalar_bytes(tuner_type type, const double value[2], unsigned char out[16])
     number_store((DataType)type, out, 0, value[0], value[1]);
 }
 
+void case_scalars(BenchCase *c, unsigned char alpha[16], unsigned char beta[16])
+{
+    scalar_bytes(c->g.compute_type, c->call.alpha, alpha);
+    scalar_bytes(c->g.compute_type, c->call.beta, beta);
+    c->g.alpha = alpha;
+    c->g.beta = beta;
+}
+
 static DataType type_of(const Bench *b, tuner_type t) { return type_in_format((DataType)t, b->f8); }
 
 /* ---- blocks ---- */

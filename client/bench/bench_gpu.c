@@ -9,7 +9,7 @@
 #include "base/fs.h"
 #include "client/worker/block_timer.h"
 
-enum { ALIGN = 256, SETS_MAX = 2048 };
+enum { SETS_MAX = 2048 };
 /* Reading a GPU's sensors takes a millisecond: the least time between two readings. */
 static const uint64_t READING_NS = UINT64_C(10000000);
 
@@ -116,15 +116,13 @@ void bench_gpu_close(BenchGpu *g)
 
 /* ---- matrices ---- */
 
-static uint64_t aligned(uint64_t n) { return (n + ALIGN - 1) / ALIGN * ALIGN; }
-
 /* Sets the offsets of the matrices of a set and of its arrays of batch pointers. */
 static void set_offsets(BenchGpu *g, const BenchCase *c, const BenchData *d)
 {
-    g->stride = c->call.batched ? aligned(MATRICES * (uint64_t)c->g.batch * 8) : 0;
+    g->stride = c->call.batched ? device_aligned(MATRICES * (uint64_t)c->g.batch * 8) : 0;
     for (int i = 0; i < MATRICES; i++) {
         g->at[i] = g->stride;
-        g->stride += aligned(d->bytes[i]);
+        g->stride += device_aligned(d->bytes[i]);
     }
 }
 

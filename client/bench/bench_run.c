@@ -194,10 +194,7 @@ Err bench_run(Bench *b, BenchCase *c)
 {
     unsigned char alpha[16], beta[16];
     BenchData d;
-    scalar_bytes(c->g.compute_type, c->call.alpha, alpha);
-    scalar_bytes(c->g.compute_type, c->call.beta, beta);
-    c->g.alpha = alpha;
-    c->g.beta = beta;
+    case_scalars(c, alpha, beta);
     if (c->iters > 1 << 24) FAIL(ERR_INPUT, "--iters: %" PRId64 " is above %d", c->iters, 1 << 24);
     Err e = data_init(b, c, &d);
     if (!e) e = run(b, c, &d);

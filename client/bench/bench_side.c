@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/fs.h"
-#include "base/proc.h"
 #include "client/bench/bench_gpu.h"
 #include "problem/target.h"
 

@@ -176,10 +176,7 @@ static Err run_size(Compare *x, CompareRow *r)
     unsigned char alpha[16], beta[16];
     BenchCase *c = r->c;
     BenchData d;
-    scalar_bytes(c->g.compute_type, c->call.alpha, alpha);
-    scalar_bytes(c->g.compute_type, c->call.beta, beta);
-    c->g.alpha = alpha;
-    c->g.beta = beta;
+    case_scalars(c, alpha, beta);
     Err e = data_init(&x->bench, c, &d);
     for (size_t s = 0; s < x->n_sides; s++) x->side[s].epilogue = is_plain(x, s) ? NULL : d.epilogue;
     if (!e && x->bench.gpu) e = bench_gpu_load(x->bench.gpu, c, &d);

@@ -60,6 +60,12 @@ typedef struct {
     void *handle; /* private to the kind */
 } DeviceMem;
 
+/* ERR_FAILED with the numbers when offset and bytes are not inside the buffer. */
+Err device_range(const DeviceMem *m, uint64_t offset, uint64_t bytes);
+
+/* Tensors of one buffer begin at multiples of 256 bytes, as buffers of the GPUs' drivers do. */
+static inline uint64_t device_aligned(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+
 /* The right result of a launch. Only the simulated device reads it: it copies the result instead of running a
  * kernel. */
 typedef struct {

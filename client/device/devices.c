@@ -68,3 +68,11 @@ bool device_takes_file(const DeviceApi *api, Str path)
         if (str_ends(path, *suffix)) return true;
     return false;
 }
+
+Err device_range(const DeviceMem *m, uint64_t offset, uint64_t bytes)
+{
+    if (offset > m->bytes || bytes > m->bytes - offset)
+        FAIL(ERR_FAILED, "%llu bytes at %llu of a buffer of %llu", (unsigned long long)bytes,
+             (unsigned long long)offset, (unsigned long long)m->bytes);
+    return 0;
+}

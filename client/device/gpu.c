@@ -19,13 +19,11 @@ typedef struct {
 
 struct DeviceModule {
     GpuModule *module;
-    DeviceKernel *kernels; /* list, freed with the module */
+    Arena kernels;
 };
 
 struct DeviceKernel {
     GpuKernel kernel;
-    DeviceKernel *next;
-    char symbol[];
 };
 
 static GpuDevice *own(const Device *d)
@@ -128,32 +126,23 @@ Err gpu_device_load(Device *d, const char *path, DeviceModule **out)
 void gpu_device_unload(Device *d, DeviceModule *m)
 {
     if (!m) return;
-    while (m->kernels) {
-        DeviceKernel *next = m->kernels->next;
-        free(m->kernels);
-        m->kernels = next;
-    }
+    arena_fini(&m->kernels);
     gpu_module_unload(own(d)->gpu, m->module);
     free(m);
 }
 
 Err gpu_device_kernel(Device *d, DeviceModule *m, const char *symbol, DeviceKernel **out)
 {
+    DeviceKernel k;
     bool found;
-    size_t n = strlen(symbol) + 1;
     *out = NULL;
-    DeviceKernel *k = malloc(sizeof *k + n);
-    if (!k) FAIL(ERR_FAILED, "out of memory for kernel '%s'", symbol);
-    memcpy(k->symbol, symbol, n);
-    Err e = gpu_kernel_find(own(d)->gpu, m->module, k->symbol, &k->kernel, &found);
-    if (!e && !found) e = err_set(ERR_INPUT, "no kernel '%s'", symbol);
-    if (e) {
-        free(k);
-        return e;
-    }
-    k->next = m->kernels;
-    m->kernels = k;
-    *out = k;
+    TRY(gpu_kernel_find(own(d)->gpu, m->module, symbol, &k.kernel, &found));
+    if (!found) FAIL(ERR_INPUT, "no kernel '%s'", symbol);
+    k.kernel.symbol = arena_dup(&m->kernels, str_from(symbol)).s;
+    DeviceKernel *kept = k.kernel.symbol ? ARENA_NEW(&m->kernels, DeviceKernel) : NULL;
+    if (!kept) FAIL(ERR_FAILED, "out of memory for kernel '%s'", symbol);
+    *kept = k;
+    *out = kept;
     return 0;
 }
 
@@ -206,30 +195,22 @@ void gpu_device_free(Device *d, DeviceMem *m)
     *m = (DeviceMem){0};
 }
 
-static Err in_range(const DeviceMem *m, uint64_t offset, uint64_t bytes)
-{
-    if (offset > m->bytes || bytes > m->bytes - offset)
-        FAIL(ERR_FAILED, "%llu bytes at %llu of a buffer of %llu", (unsigned long long)bytes,
-             (unsigned long long)offset, (unsigned long long)m->bytes);
-    return 0;
-}
-
 Err gpu_device_copy_to(Device *d, const DeviceMem *to, uint64_t offset, const void *from, uint64_t bytes)
 {
-    TRY(in_range(to, offset, bytes));
+    TRY(device_range(to, offset, bytes));
     return gpu_copy_to(own(d)->gpu, to->address + offset, from, bytes, own(d)->stream);
 }
 
 Err gpu_device_copy_from(Device *d, void *to, const DeviceMem *from, uint64_t offset, uint64_t bytes)
 {
-    TRY(in_range(from, offset, bytes));
+    TRY(device_range(from, offset, bytes));
     return gpu_copy_from(own(d)->gpu, to, from->address + offset, bytes, own(d)->stream);
 }
 
 Err gpu_device_copy(Device *d, const DeviceMem *to, const DeviceMem *from, uint64_t bytes)
 {
-    TRY(in_range(to, 0, bytes));
-    TRY(in_range(from, 0, bytes));
+    TRY(device_range(to, 0, bytes));
+    TRY(device_range(from, 0, bytes));
     return gpu_copy(own(d)->gpu, to->address, from->address, bytes, own(d)->stream);
 }
 
@@ -296,11 +277,7 @@ Err gpu_device_event_elapsed(Device *d, const DeviceEvent *start, const DeviceEv
     return gpu_event_elapsed(own(d)->gpu, event(start), event(stop), ns);
 }
 
-uint64_t gpu_device_now(Device *d)
-{
-    (void)d;
-    return clock_ns();
-}
+uint64_t gpu_device_now(Device *d) { return device_host.now_ns(d); }
 
 void gpu_device_idle(Device *d, uint64_t ns) { device_host.idle(d, ns); }
 

@@ -1,12 +1,12 @@
 /* Sensors of AMD's GPUs: files of the amdgpu driver (kernel documentation, "amdgpu hwmon interfaces" and
  * "pp_dpm_*"). The paths are searched once. See gpu_monitor.h. */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "client/device/gpu_monitor.h"
+#include "client/device/host_monitor.h"
 
 enum { PATH_BYTES = 256, HWMONS = 64 };
 
@@ -16,32 +16,28 @@ typedef struct {
     char hwmon[PATH_BYTES];  /* its .../hwmon/hwmonN, "" none */
 } Amdgpu;
 
-static bool read_text(const char *dir, const char *file, char *text, size_t bytes)
+/* The path of a file in a directory; "" where there is no directory. */
+typedef struct {
+    char text[PATH_BYTES + 64];
+} Path;
+
+static Path path_in(const char *dir, const char *file)
 {
-    char path[PATH_BYTES + 64];
-    snprintf(path, sizeof path, "%s/%s", dir, file);
-    int fd = dir[0] ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    if (fd < 0) return false;
-    ssize_t n = read(fd, text, bytes - 1);
-    close(fd);
-    if (n <= 0) return false;
-    text[n] = 0;
-    return true;
+    Path p = {""};
+    if (dir[0]) snprintf(p.text, sizeof p.text, "%s/%s", dir, file);
+    return p;
 }
 
 static double read_number(const char *dir, const char *file)
 {
-    char text[64], *end;
-    if (!read_text(dir, file, text, sizeof text)) return NAN;
-    double x = strtod(text, &end);
-    return end == text ? NAN : x;
+    return sensor_number(path_in(dir, file).text);
 }
 
 /* The current clock is the line with the star: "0: 500Mhz", "1: 1725Mhz *". */
 static double dpm_clock(const Amdgpu *m, const char *file)
 {
     char text[2048];
-    if (!read_text(m->device, file, text, sizeof text)) return NAN;
+    if (!sensor_text(path_in(m->device, file).text, text, sizeof text)) return NAN;
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
         const char *colon = strchr(line, ':');
         if (colon && strchr(colon, '*')) return strtod(colon + 1, NULL);
@@ -82,8 +78,8 @@ GpuMonitor *amdgpu_monitor_at(const char *root, const char *bus)
         if (access(m->hwmon, R_OK)) m->hwmon[0] = 0;
     }
     char path[PATH_BYTES], text[sizeof m->base.driver];
-    snprintf(path, sizeof path, "%.100s/sys/module/amdgpu", root);
-    if (read_text(path, "version", text, sizeof text))
+    snprintf(path, sizeof path, "%.100s/sys/module/amdgpu/version", root);
+    if (sensor_text(path, text, sizeof text))
         snprintf(m->base.driver, sizeof m->base.driver, "%.*s", (int)strcspn(text, "\n"), text);
     return &m->base;
 }

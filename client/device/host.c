@@ -27,12 +27,11 @@ typedef struct {
 
 struct DeviceModule {
     HostModule *module;
-    DeviceKernel *kernels; /* list, freed with the module */
+    Arena kernels;
 };
 
 struct DeviceKernel {
     HostKernel kernel;
-    DeviceKernel *next;
 };
 
 static int host_count(Buf *why)
@@ -126,11 +125,7 @@ static void host_module_unload(Device *d, DeviceModule *m)
 {
     (void)d;
     if (!m) return;
-    while (m->kernels) {
-        DeviceKernel *next = m->kernels->next;
-        free(m->kernels);
-        m->kernels = next;
-    }
+    arena_fini(&m->kernels);
     host_module_close(m->module);
     free(m);
 }
@@ -140,15 +135,9 @@ static Err host_kernel_get(Device *d, DeviceModule *m, const char *symbol, Devic
     (void)d;
     *out = NULL;
     if (!host_module_has(m->module, symbol)) FAIL(ERR_INPUT, "no kernel '%s'", symbol);
-    DeviceKernel *k = calloc(1, sizeof *k);
+    DeviceKernel *k = ARENA_NEW(&m->kernels, DeviceKernel);
     if (!k) FAIL(ERR_FAILED, "out of memory for kernel '%s'", symbol);
-    Err e = host_module_kernel(m->module, symbol, &k->kernel);
-    if (e) {
-        free(k);
-        return e;
-    }
-    k->next = m->kernels;
-    m->kernels = k;
+    TRY(host_module_kernel(m->module, symbol, &k->kernel));
     *out = k;
     return 0;
 }
@@ -196,12 +185,7 @@ const DeviceApi device_host = {
     .module_load = host_module_load,
     .module_unload = host_module_unload,
     .kernel_get = host_kernel_get,
-    .alloc = host_device_alloc,
-    .free = host_device_free,
-    .copy_to = host_device_copy_to,
-    .copy_from = host_device_copy_from,
-    .copy = host_device_copy,
-    .fill = host_device_fill,
+    HOST_MEMORY_API,
     .launch = host_launch_kernel,
     PLAIN_DEVICE_API,
     .sync = plain_sync,

@@ -47,14 +47,6 @@ void host_memory_free(DeviceMem *m)
     *m = (DeviceMem){0};
 }
 
-Err host_memory_range(const DeviceMem *m, uint64_t offset, uint64_t bytes)
-{
-    if (offset > m->bytes || bytes > m->bytes - offset)
-        FAIL(ERR_FAILED, "%llu bytes at %llu of a buffer of %llu", (unsigned long long)bytes,
-             (unsigned long long)offset, (unsigned long long)m->bytes);
-    return 0;
-}
-
 Err host_device_alloc(Device *d, uint64_t bytes, DeviceGuard guard, DeviceMem *out)
 {
     (void)d;
@@ -70,7 +62,7 @@ void host_device_free(Device *d, DeviceMem *m)
 Err host_device_copy_to(Device *d, const DeviceMem *to, uint64_t offset, const void *from, uint64_t bytes)
 {
     (void)d;
-    TRY(host_memory_range(to, offset, bytes));
+    TRY(device_range(to, offset, bytes));
     if (bytes) memcpy((char *)to->host + offset, from, bytes);
     return 0;
 }
@@ -78,14 +70,14 @@ Err host_device_copy_to(Device *d, const DeviceMem *to, uint64_t offset, const v
 Err host_device_copy_from(Device *d, void *to, const DeviceMem *from, uint64_t offset, uint64_t bytes)
 {
     (void)d;
-    TRY(host_memory_range(from, offset, bytes));
+    TRY(device_range(from, offset, bytes));
     if (bytes) memcpy(to, (char *)from->host + offset, bytes);
     return 0;
 }
 
 Err host_device_copy(Device *d, const DeviceMem *to, const DeviceMem *from, uint64_t bytes)
 {
-    TRY(host_memory_range(from, 0, bytes));
+    TRY(device_range(from, 0, bytes));
     return host_device_copy_to(d, to, 0, from->host, bytes);
 }
 

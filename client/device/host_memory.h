@@ -6,8 +6,6 @@
 
 Err host_memory_alloc(uint64_t bytes, DeviceGuard guard, DeviceMem *out);
 void host_memory_free(DeviceMem *m);
-/* ERR_FAILED with the numbers when offset and bytes are not inside the buffer. */
-Err host_memory_range(const DeviceMem *m, uint64_t offset, uint64_t bytes);
 
 /* The memory functions of DeviceApi for devices whose memory is the CPU's. */
 Err host_device_alloc(Device *d, uint64_t bytes, DeviceGuard guard, DeviceMem *out);
@@ -16,5 +14,8 @@ Err host_device_copy_to(Device *d, const DeviceMem *to, uint64_t offset, const v
 Err host_device_copy_from(Device *d, void *to, const DeviceMem *from, uint64_t offset, uint64_t bytes);
 Err host_device_copy(Device *d, const DeviceMem *to, const DeviceMem *from, uint64_t bytes);
 Err host_device_fill(Device *d, const DeviceMem *m, unsigned char byte);
+#define HOST_MEMORY_API                                                                                      \
+    .alloc = host_device_alloc, .free = host_device_free, .copy_to = host_device_copy_to,                    \
+    .copy_from = host_device_copy_from, .copy = host_device_copy, .fill = host_device_fill
 
 #endif

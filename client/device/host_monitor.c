@@ -10,7 +10,7 @@
 
 #include "base/fs.h"
 
-static bool read_text(const char *path, char *text, size_t size)
+bool sensor_text(const char *path, char *text, size_t size)
 {
     int fd = path[0] ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (fd < 0) return false;
@@ -21,10 +21,10 @@ static bool read_text(const char *path, char *text, size_t size)
     return true;
 }
 
-static double read_number(const char *path)
+double sensor_number(const char *path)
 {
     char text[64], *end;
-    if (!read_text(path, text, sizeof text)) return NAN;
+    if (!sensor_text(path, text, sizeof text)) return NAN;
     double x = strtod(text, &end);
     return end == text ? NAN : x;
 }
@@ -34,7 +34,7 @@ static bool set_path(char *path, const char *root, const char *fmt, int i)
     char tail[MONITOR_PATH];
     snprintf(tail, sizeof tail, fmt, i);
     int n = snprintf(path, MONITOR_PATH, "%s%s", root, tail);
-    if (n < MONITOR_PATH && !isnan(read_number(path))) return true;
+    if (n < MONITOR_PATH && !isnan(sensor_number(path))) return true;
     path[0] = '\0';
     return false;
 }
@@ -47,14 +47,14 @@ static void find_temperature(HostMonitor *m, const char *root)
         char type[MONITOR_PATH], text[64], path[MONITOR_PATH];
         if (!set_path(path, root, "/sys/class/thermal/thermal_zone%d/temp", i)) continue;
         snprintf(type, sizeof type, "%.70s/sys/class/thermal/thermal_zone%d/type", root, i);
-        bool package = read_text(type, text, sizeof text) && !strncmp(text, "x86_pkg_temp", 12);
+        bool package = sensor_text(type, text, sizeof text) && !strncmp(text, "x86_pkg_temp", 12);
         if (package || !m->temp[0]) snprintf(m->temp, sizeof m->temp, "%s", path);
         if (package) return;
     }
     for (int i = 0; i < ZONES && !m->temp[0]; i++) {
         char path[MONITOR_PATH], name[MONITOR_PATH], text[64];
         snprintf(name, sizeof name, "%.70s/sys/class/hwmon/hwmon%d/name", root, i);
-        if (!read_text(name, text, sizeof text)) continue;
+        if (!sensor_text(name, text, sizeof text)) continue;
         if (strncmp(text, "coretemp", 8) && strncmp(text, "k10temp", 7)) continue;
         if (set_path(path, root, "/sys/class/hwmon/hwmon%d/temp1_input", i))
             snprintf(m->temp, sizeof m->temp, "%s", path);
@@ -74,16 +74,16 @@ int host_monitor_max_clock(const HostMonitor *m)
     char path[MONITOR_PATH + 32];
     if (!m->clock[0]) return 0;
     snprintf(path, sizeof path, "%.*s/cpuinfo_max_freq", (int)(strrchr(m->clock, '/') - m->clock), m->clock);
-    double khz = read_number(path);
+    double khz = sensor_number(path);
     return khz > 0 && khz < 1e8 ? (int)(khz / 1000) : 0;
 }
 
 void host_monitor_read(HostMonitor *m, DeviceReading *out)
 {
     *out = DEVICE_READING_NONE;
-    out->clock_sys_mhz = read_number(m->clock) / 1000;
-    out->temp_c = read_number(m->temp) / 1000;
-    double energy = read_number(m->energy);
+    out->clock_sys_mhz = sensor_number(m->clock) / 1000;
+    out->temp_c = sensor_number(m->temp) / 1000;
+    double energy = sensor_number(m->energy);
     uint64_t now = clock_ns();
     if (!isnan(energy)) {
         /* The counter wraps: a smaller value gives no reading. */

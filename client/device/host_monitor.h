@@ -4,6 +4,11 @@
 
 #include "client/device/device.h"
 
+/* Reads a file of sysfs as text, or as the number at its begin. false, NAN: path is "", or it cannot be read.
+ */
+bool sensor_text(const char *path, char *text, size_t size);
+double sensor_number(const char *path);
+
 enum { MONITOR_PATH = 160 };
 
 typedef struct {

@@ -66,11 +66,10 @@ typedef struct {
 } SimDevice;
 
 struct DeviceModule {
-    DeviceKernel *kernels;
+    Arena kernels;
 };
 
 struct DeviceKernel {
-    DeviceKernel *next;
     uint64_t hash;
     double words; /* effect of the words of its name, a factor */
     bool is[SIM_PATTERNS];
@@ -225,11 +224,7 @@ static void sim_module_unload(Device *d, DeviceModule *m)
 {
     (void)d;
     if (!m) return;
-    while (m->kernels) {
-        DeviceKernel *next = m->kernels->next;
-        free(m->kernels);
-        m->kernels = next;
-    }
+    arena_fini(&m->kernels);
     free(m);
 }
 
@@ -258,13 +253,11 @@ static double words_effect(Str name, double effect)
 static Err sim_kernel_get(Device *d, DeviceModule *m, const char *symbol, DeviceKernel **out)
 {
     const SimDevice *s = (const SimDevice *)d;
-    DeviceKernel *k = *out = calloc(1, sizeof *k);
+    DeviceKernel *k = *out = ARENA_NEW(&m->kernels, DeviceKernel);
     if (!k) FAIL(ERR_FAILED, "out of memory for kernel '%s'", symbol);
     k->hash = hash64(str_from(symbol));
     k->words = words_effect(str_from(symbol), s->words);
     for (int i = 0; i < SIM_PATTERNS; i++) k->is[i] = s->pattern[i].s && matches(s->pattern[i], symbol);
-    k->next = m->kernels;
-    m->kernels = k;
     return 0;
 }
 
@@ -415,12 +408,7 @@ const DeviceApi device_sim = {
     .module_load = sim_module_load,
     .module_unload = sim_module_unload,
     .kernel_get = sim_kernel_get,
-    .alloc = host_device_alloc,
-    .free = host_device_free,
-    .copy_to = host_device_copy_to,
-    .copy_from = host_device_copy_from,
-    .copy = host_device_copy,
-    .fill = host_device_fill,
+    HOST_MEMORY_API,
     .launch = sim_launch,
     PLAIN_DEVICE_API,
     .sync = sim_sync,

@@ -1,6 +1,11 @@
 /* The table of peers. See peer.h. */
 #include "client/peer/peer.h"
 
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 static const PeerApi *const kinds[] = {&peer_cublas, &peer_openblas, &peer_cudnn, &peer_onednn};
 
 static const PeerApi *find(const char *name)
@@ -26,13 +31,27 @@ Err peer_open(const char *name, Device *d, int n_threads, Peer **out)
 {
     const PeerApi *api = find(name);
     *out = NULL;
-    if (api) return api->open(d, n_threads, out);
-    FAIL(ERR_INPUT, "unknown peer '%s' (cublas or openblas; of convolutions cudnn or onednn)", name);
+    if (!api)
+        FAIL(ERR_INPUT, "unknown peer '%s' (cublas or openblas; of convolutions cudnn or onednn)", name);
+    if (strcmp(d->api->name, api->device))
+        FAIL(ERR_NO_DEVICE, "peer %s runs on device %s, not on '%s'", api->name, api->device, d->api->name);
+    Peer *p = calloc(1, api->bytes);
+    if (!p) FAIL(ERR_FAILED, "out of memory for the peer (%zu bytes)", api->bytes);
+    p->api = api;
+    p->device = d;
+    const Err e = api->open(p, n_threads);
+    if (e)
+        peer_close(p);
+    else
+        *out = p;
+    return e;
 }
 
 void peer_close(Peer *p)
 {
-    if (p) p->api->close(p);
+    if (!p) return;
+    p->api->close(p);
+    free(p);
 }
 
 Err peer_problem(Peer *p, const Problem *problem)
@@ -57,4 +76,34 @@ Err peer_conv(Peer *p, const ConvDesc *c)
 Err peer_conv_launch(Peer *p, const ConvDesc *c, const uint64_t address[CONV_TENSORS])
 {
     return p->api->conv_launch(p, c, address, p->algo);
+}
+
+Err peer_library_open(const Peer *p, const char *const *file, size_t n, int flags, PeerLibrary *out)
+{
+    char first[200] = "";
+    for (size_t i = 0; i < n; i++) {
+        *out = (PeerLibrary){dlopen(file[i], RTLD_NOW | RTLD_LOCAL | flags), file[i]};
+        if (out->handle) return ERR_OK;
+        const char *why = dlerror();
+        if (i == 0) snprintf(first, sizeof first, "%s", why ? why : "");
+    }
+    const char *package = p->api->package;
+    FAIL(ERR_NO_DEVICE, "peer %s: there is no %s: %s%s%s%s", p->api->name, file[0], first,
+         package ? " (package " : "", package ? package : "", package ? ")" : "");
+}
+
+void peer_library_close(PeerLibrary *l)
+{
+    if (l->handle) dlclose(l->handle);
+    l->handle = NULL;
+}
+
+Err peer_symbols(const Peer *p, const PeerLibrary *l, const PeerSymbol *symbol, size_t n, void *table)
+{
+    for (size_t i = 0; i < n; i++) {
+        void *at = dlsym(l->handle, symbol[i].name);
+        if (!at) FAIL(ERR_NO_DEVICE, "peer %s: '%s' has no %s", p->api->name, l->file, symbol[i].name);
+        memcpy((char *)table + symbol[i].offset, &at, sizeof at);
+    }
+    return ERR_OK;
 }

@@ -14,8 +14,14 @@ typedef struct Peer Peer;
 typedef struct PeerApi PeerApi;
 
 struct PeerApi {
-    const char *name; /* "cublas" */
-    Err (*open)(Device *d, int n_threads, Peer **out);
+    const char *name;    /* "cublas" */
+    const char *device;  /* kind of device that it runs on: "cuda" or "host" */
+    const char *package; /* of Debian, that has the library; NULL: messages name none */
+    size_t bytes;        /* of the structure whose first member is the Peer */
+    /* Loads the library and makes what all problems need. The structure is zeroed but for api and device;
+     * when opening fails, it is closed too. */
+    Err (*open)(Peer *p, int n_threads);
+    /* Ends what was made; the caller frees the structure. */
     void (*close)(Peer *p);
     /* GEMM; NULL: the library is a peer of convolutions only. Prepares the problem and returns the number of
      * algorithms. ERR_INPUT: the library cannot do it. */
@@ -30,6 +36,7 @@ struct PeerApi {
 /* Each kind embeds this as its first member. */
 struct Peer {
     const PeerApi *api;
+    Device *device;
     char version[64];  /* "cublas 13.1.0" */
     int n_algos, algo; /* algorithms for the problem; the one that peer_launch uses */
 };
@@ -49,5 +56,23 @@ Err peer_conv(Peer *p, const ConvDesc *c);
 Err peer_conv_launch(Peer *p, const ConvDesc *c, const uint64_t address[CONV_TENSORS]);
 /* Queues the GEMM on the device's queue; s: its tensors. */
 Err peer_launch(Peer *p, const Problem *problem, const TensorSet *s);
+
+/* ---- for the kinds: libraries and their functions ---- */
+
+typedef struct {
+    void *handle; /* NULL: not open */
+    const char *file;
+} PeerLibrary;
+
+typedef struct {
+    const char *name;
+    size_t offset; /* of the function's pointer in the table */
+} PeerSymbol;
+
+/* Opens the first of n files that there is. flags: of dlopen, beside RTLD_NOW and RTLD_LOCAL. */
+Err peer_library_open(const Peer *p, const char *const *file, size_t n, int flags, PeerLibrary *out);
+void peer_library_close(PeerLibrary *l);
+/* Sets the table's pointers to the n functions. ERR_NO_DEVICE: the library has not all of them. */
+Err peer_symbols(const Peer *p, const PeerLibrary *l, const PeerSymbol *symbol, size_t n, void *table);
 
 #endif

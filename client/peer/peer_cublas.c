@@ -9,15 +9,13 @@
  * 8-bit floats are multiplied by cublasLt alone, with A transposed and B not. Their scales are 1, which is
  * cublasLt's default for scale pointers that are not set. Fast accumulation stays off, its default: partial
  * sums are promoted to f32 regularly, as in the kernels that the peer is compared with. */
-#include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "client/worker/number.h"
 #include "client/peer/peer.h"
 
-enum { LT_ALGOS = 8, WORKSPACE = 64 << 20, FILE_MAX = 64 };
+enum { LT_ALGOS = 8, WORKSPACE = 64 << 20 };
 enum { LT_TRANS_A = 3, LT_TRANS_B = 4 };           /* cublasLtMatmulDescAttributes_t */
 enum { LT_BATCH_COUNT = 5, LT_BATCH_OFFSET = 6 };  /* cublasLtMatrixLayoutAttribute_t */
 enum { LT_MAX_WORKSPACE = 1, LT_MIN_ALIGN_A = 5 }; /* cublasLtMatmulPreferenceAttributes_t; B C D follow */
@@ -71,8 +69,7 @@ typedef struct {
 
 typedef struct {
     Peer base;
-    Device *device;
-    void *blas_library, *lt_library;
+    PeerLibrary blas_library, lt_library;
     Blas blas;
     Lt lt;
     void *handle, *lt_handle;
@@ -88,12 +85,7 @@ typedef struct {
 
 /* ---- loading ---- */
 
-typedef struct {
-    const char *name;
-    size_t offset;
-} Symbol;
-
-static const Symbol blas_symbols[] = {
+static const PeerSymbol blas_symbols[] = {
     {"cublasCreate_v2", offsetof(Blas, create)},
     {"cublasDestroy_v2", offsetof(Blas, destroy)},
     {"cublasSetStream_v2", offsetof(Blas, set_stream)},
@@ -103,7 +95,7 @@ static const Symbol blas_symbols[] = {
     {"cublasGemmStridedBatchedEx", offsetof(Blas, gemm_batched)},
 };
 
-static const Symbol lt_symbols[] = {
+static const PeerSymbol lt_symbols[] = {
     {"cublasLtCreate", offsetof(Lt, create)},
     {"cublasLtDestroy", offsetof(Lt, destroy)},
     {"cublasLtMatmulDescCreate", offsetof(Lt, desc_create)},
@@ -119,30 +111,11 @@ static const Symbol lt_symbols[] = {
     {"cublasLtMatmul", offsetof(Lt, matmul)},
 };
 
-static Err symbols_get(void *library, const char *file, const Symbol *symbol, size_t n, void *table)
-{
-    for (size_t i = 0; i < n; i++) {
-        void *at = dlsym(library, symbol[i].name);
-        if (!at) FAIL(ERR_NO_DEVICE, "peer cublas: '%s' has no %s", file, symbol[i].name);
-        memcpy((char *)table + symbol[i].offset, &at, sizeof at);
-    }
-    return 0;
-}
-
-/* Searches the dynamic linker's path first, then the folders of CUDA's packages. */
-static Err library_find(const char *stem, void **library, char *file)
-{
-    static const char *const name[][2] = {
-        {"", ".so.13"}, {"", ".so.12"}, {"", ".so"}, {"/usr/local/cuda/lib64/", ".so"}};
-    char first[200] = "";
-    for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
-        snprintf(file, FILE_MAX, "%s%s%s", name[i][0], stem, name[i][1]);
-        if ((*library = dlopen(file, RTLD_NOW | RTLD_LOCAL))) return 0;
-        const char *why = dlerror();
-        if (i == 0) snprintf(first, sizeof first, "%s", why ? why : "");
-    }
-    FAIL(ERR_NO_DEVICE, "peer cublas: there is no %s: %s", stem, first);
-}
+/* The dynamic linker's path comes first, then the folder of CUDA's packages. */
+static const char *const blas_files[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so",
+                                         "/usr/local/cuda/lib64/libcublas.so"};
+static const char *const lt_files[] = {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so",
+                                       "/usr/local/cuda/lib64/libcublasLt.so"};
 
 static Err status(int code, const char *doing)
 {
@@ -176,49 +149,32 @@ static void cublas_close(Peer *p)
     problem_end(c);
     if (c->lt_handle) c->lt.destroy(c->lt_handle);
     if (c->handle) c->blas.destroy(c->handle);
-    c->device->api->free(c->device, &c->workspace);
-    if (c->lt_library) dlclose(c->lt_library);
-    if (c->blas_library) dlclose(c->blas_library);
-    free(c);
+    c->base.device->api->free(c->base.device, &c->workspace);
+    peer_library_close(&c->lt_library);
+    peer_library_close(&c->blas_library);
 }
 
-static Err connect(Cublas *c)
+static Err cublas_open(Peer *p, int n_threads)
 {
-    char file[FILE_MAX];
+    Cublas *c = (Cublas *)p;
+    Device *d = p->device;
     int version = 0;
-    TRY(library_find("libcublasLt", &c->lt_library, file));
-    TRY(symbols_get(c->lt_library, file, lt_symbols, sizeof lt_symbols / sizeof *lt_symbols, &c->lt));
-    TRY(library_find("libcublas", &c->blas_library, file));
-    TRY(symbols_get(c->blas_library, file, blas_symbols, sizeof blas_symbols / sizeof *blas_symbols,
-                    &c->blas));
+    (void)n_threads;
+    TRY(peer_library_open(p, lt_files, sizeof lt_files / sizeof *lt_files, 0, &c->lt_library));
+    TRY(peer_symbols(p, &c->lt_library, lt_symbols, sizeof lt_symbols / sizeof *lt_symbols, &c->lt));
+    TRY(peer_library_open(p, blas_files, sizeof blas_files / sizeof *blas_files, 0, &c->blas_library));
+    TRY(peer_symbols(p, &c->blas_library, blas_symbols, sizeof blas_symbols / sizeof *blas_symbols,
+                     &c->blas));
     TRY(status(c->blas.create(&c->handle), "cublasCreate"));
     TRY(status(c->lt.create(&c->lt_handle), "cublasLtCreate"));
-    TRY(status(c->blas.set_stream(c->handle, c->device->api->stream(c->device)), "cublasSetStream"));
-    TRY(c->device->api->alloc(c->device, WORKSPACE, DEVICE_GUARD_NONE, &c->workspace));
+    TRY(status(c->blas.set_stream(c->handle, d->api->stream(d)), "cublasSetStream"));
+    TRY(d->api->alloc(d, WORKSPACE, DEVICE_GUARD_NONE, &c->workspace));
     TRY(status(c->blas.set_workspace(c->handle, (void *)(uintptr_t)c->workspace.address, WORKSPACE),
                "cublasSetWorkspace"));
     TRY(status(c->blas.version(c->handle, &version), "cublasGetVersion"));
     snprintf(c->base.version, sizeof c->base.version, "cublas %d.%d.%d", version / 10000, version / 100 % 100,
              version % 100);
     return 0;
-}
-
-static Err cublas_open(Device *d, int n_threads, Peer **out)
-{
-    (void)n_threads;
-    *out = NULL;
-    if (strcmp(d->api->name, "cuda"))
-        FAIL(ERR_NO_DEVICE, "peer cublas runs on device cuda, not on '%s'", d->api->name);
-    Cublas *c = calloc(1, sizeof *c);
-    if (!c) FAIL(ERR_FAILED, "out of memory for the peer (%zu bytes)", sizeof *c);
-    c->base.api = &peer_cublas;
-    c->device = d;
-    Err e = connect(c);
-    if (e)
-        cublas_close(&c->base);
-    else
-        *out = &c->base;
-    return e;
 }
 
 /* ---- a problem ---- */
@@ -428,7 +384,7 @@ static Err cublas_launch(Peer *peer, const Problem *p, const TensorSet *s, int a
                                data_of(p, s, TENSOR_B), c->layout[TENSOR_B], c->beta, from,
                                c->layout[TENSOR_C], d, c->layout[TENSOR_D], &r->algo,
                                (void *)(uintptr_t)c->workspace.address, WORKSPACE,
-                               c->device->api->stream(c->device)),
+                               peer->device->api->stream(peer->device)),
                   "cublasLtMatmul");
 }
 
@@ -443,6 +399,8 @@ static void cublas_algo_name(const Peer *peer, int algo, Buf *out)
 
 const PeerApi peer_cublas = {
     .name = "cublas",
+    .device = "cuda",
+    .bytes = sizeof(Cublas),
     .open = cublas_open,
     .close = cublas_close,
     .problem = cublas_problem,

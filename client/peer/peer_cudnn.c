@@ -5,9 +5,7 @@
  * benchmark mode takes them. Engines that round f32 operands (tensor cores, down-conversion) are left out
  * unless the convolution asks for xf32. Numbers are those of cudnn_graph_v9.h; the library is found by the
  * dynamic linker. */
-#include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "client/peer/peer.h"
@@ -95,8 +93,7 @@ typedef struct {
 
 typedef struct {
     Peer base;
-    Device *device;
-    void *library;
+    PeerLibrary library;
     Backend f;
     void *handle;
     void *tensor[CONV_TENSORS], *convolution, *operation, *graph;
@@ -107,31 +104,19 @@ typedef struct {
 
 /* ---- loading ---- */
 
-static Err symbols_get(Cudnn *c)
-{
-    static const struct {
-        const char *name;
-        size_t offset;
-    } symbols[] = {
-        {"cudnnCreate", offsetof(Backend, create)},
-        {"cudnnDestroy", offsetof(Backend, destroy)},
-        {"cudnnSetStream", offsetof(Backend, set_stream)},
-        {"cudnnGetVersion", offsetof(Backend, version)},
-        {"cudnnGetErrorString", offsetof(Backend, error)},
-        {"cudnnBackendCreateDescriptor", offsetof(Backend, make)},
-        {"cudnnBackendDestroyDescriptor", offsetof(Backend, drop)},
-        {"cudnnBackendFinalize", offsetof(Backend, finalize)},
-        {"cudnnBackendSetAttribute", offsetof(Backend, set)},
-        {"cudnnBackendGetAttribute", offsetof(Backend, get)},
-        {"cudnnBackendExecute", offsetof(Backend, execute)},
-    };
-    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-        void *at = dlsym(c->library, symbols[i].name);
-        if (!at) FAIL(ERR_NO_DEVICE, "peer cudnn: the library has no %s", symbols[i].name);
-        memcpy((char *)&c->f + symbols[i].offset, &at, sizeof at);
-    }
-    return 0;
-}
+static const PeerSymbol symbols[] = {
+    {"cudnnCreate", offsetof(Backend, create)},
+    {"cudnnDestroy", offsetof(Backend, destroy)},
+    {"cudnnSetStream", offsetof(Backend, set_stream)},
+    {"cudnnGetVersion", offsetof(Backend, version)},
+    {"cudnnGetErrorString", offsetof(Backend, error)},
+    {"cudnnBackendCreateDescriptor", offsetof(Backend, make)},
+    {"cudnnBackendDestroyDescriptor", offsetof(Backend, drop)},
+    {"cudnnBackendFinalize", offsetof(Backend, finalize)},
+    {"cudnnBackendSetAttribute", offsetof(Backend, set)},
+    {"cudnnBackendGetAttribute", offsetof(Backend, get)},
+    {"cudnnBackendExecute", offsetof(Backend, execute)},
+};
 
 static Err status(const Cudnn *c, int code, const char *doing)
 {
@@ -139,20 +124,17 @@ static Err status(const Cudnn *c, int code, const char *doing)
     FAIL(ERR_FAILED, "peer cudnn: %s: %s (%d)", doing, c->f.error(code), code);
 }
 
-static Err connect(Cudnn *c)
+static Err cudnn_open(Peer *p, int n_threads)
 {
-    static const char *const names[] = {"libcudnn.so.9", "/usr/local/cuda/lib64/libcudnn.so.9"};
-    char first[200] = "";
-    for (size_t i = 0; i < sizeof names / sizeof *names && !c->library; i++) {
-        c->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-        if (!c->library && i == 0) snprintf(first, sizeof first, "%s", dlerror());
-    }
-    if (!c->library) FAIL(ERR_NO_DEVICE, "peer cudnn: there is no libcudnn.so.9: %s", first);
-    TRY(symbols_get(c));
+    static const char *const files[] = {"libcudnn.so.9", "/usr/local/cuda/lib64/libcudnn.so.9"};
+    Cudnn *c = (Cudnn *)p;
+    (void)n_threads;
+    TRY(peer_library_open(p, files, sizeof files / sizeof *files, 0, &c->library));
+    TRY(peer_symbols(p, &c->library, symbols, sizeof symbols / sizeof *symbols, &c->f));
     const size_t v = c->f.version(); /* 91400: 9.14.0 */
     snprintf(c->base.version, sizeof c->base.version, "cudnn %zu.%zu.%zu", v / 10000, v / 100 % 100, v % 100);
     TRY(status(c, c->f.create(&c->handle), "cudnnCreate"));
-    return status(c, c->f.set_stream(c->handle, c->device->api->stream(c->device)), "cudnnSetStream");
+    return status(c, c->f.set_stream(c->handle, p->device->api->stream(p->device)), "cudnnSetStream");
 }
 
 static void drop(Cudnn *c, void **descriptor)
@@ -168,7 +150,7 @@ static void problem_end(Cudnn *c)
     drop(c, &c->operation);
     drop(c, &c->convolution);
     for (int t = 0; t < CONV_TENSORS; t++) drop(c, &c->tensor[t]);
-    c->device->api->free(c->device, &c->workspace);
+    c->base.device->api->free(c->base.device, &c->workspace);
 }
 
 static void cudnn_close(Peer *p)
@@ -178,26 +160,7 @@ static void cudnn_close(Peer *p)
         problem_end(c);
         c->f.destroy(c->handle);
     }
-    if (c->library) dlclose(c->library);
-    free(c);
-}
-
-static Err cudnn_open(Device *d, int n_threads, Peer **out)
-{
-    (void)n_threads;
-    *out = NULL;
-    if (strcmp(d->api->name, "cuda"))
-        FAIL(ERR_NO_DEVICE, "peer cudnn runs on device cuda, not on '%s'", d->api->name);
-    Cudnn *c = calloc(1, sizeof *c);
-    if (!c) FAIL(ERR_FAILED, "out of memory for the peer (%zu bytes)", sizeof *c);
-    c->base.api = &peer_cudnn;
-    c->device = d;
-    Err e = connect(c);
-    if (e)
-        cudnn_close(&c->base);
-    else
-        *out = &c->base;
-    return e;
+    peer_library_close(&c->library);
 }
 
 /* ---- descriptors ---- */
@@ -365,7 +328,7 @@ static Err cudnn_conv(Peer *peer, const ConvDesc *conv, int *n_algos)
     plans_of_mode(c, MODE_A, f32, &workspace);
     plans_of_mode(c, MODE_FALLBACK, f32, &workspace);
     if (c->n_plans == 0) FAIL(ERR_INPUT, "peer cudnn: its heuristics have nothing for this convolution");
-    TRY(c->device->api->alloc(c->device, workspace, DEVICE_GUARD_NONE, &c->workspace));
+    TRY(peer->device->api->alloc(peer->device, workspace, DEVICE_GUARD_NONE, &c->workspace));
     *n_algos = c->n_plans;
     return ERR_OK;
 }
@@ -398,6 +361,8 @@ static void cudnn_algo_name(const Peer *peer, int algo, Buf *out)
 
 const PeerApi peer_cudnn = {
     .name = "cudnn",
+    .device = "cuda",
+    .bytes = sizeof(Cudnn),
     .open = cudnn_open,
     .close = cudnn_close,
     .conv = cudnn_conv,

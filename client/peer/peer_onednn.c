@@ -99,7 +99,7 @@ typedef struct {
 
 typedef struct {
     Peer base;
-    void *library;
+    PeerLibrary library;
     Dnnl f;
     Dnnl2 f2;
     Dnnl3 f3;
@@ -111,12 +111,7 @@ typedef struct {
 
 /* ---- loading ---- */
 
-typedef struct {
-    const char *name;
-    size_t offset;
-} Symbol;
-
-static const Symbol symbols[] = {
+static const PeerSymbol symbols[] = {
     {"dnnl_version", offsetof(Dnnl, version)},
     {"dnnl_engine_create", offsetof(Dnnl, engine_create)},
     {"dnnl_engine_destroy", offsetof(Dnnl, engine_destroy)},
@@ -134,7 +129,7 @@ static const Symbol symbols[] = {
     {"dnnl_memory_desc_equal", offsetof(Dnnl, md_equal)},
     {"dnnl_reorder_primitive_desc_create", offsetof(Dnnl, reorder)},
 };
-static const Symbol symbols2[] = {
+static const PeerSymbol symbols2[] = {
     {"dnnl_memory_desc_init_by_strides", offsetof(Dnnl2, md_strides)},
     {"dnnl_memory_desc_init_by_tag", offsetof(Dnnl2, md_tag)},
     {"dnnl_primitive_desc_create", offsetof(Dnnl2, pd_create)},
@@ -142,7 +137,7 @@ static const Symbol symbols2[] = {
     {"dnnl_dilated_convolution_backward_data_desc_init", offsetof(Dnnl2, data)},
     {"dnnl_dilated_convolution_backward_weights_desc_init", offsetof(Dnnl2, weights)},
 };
-static const Symbol symbols3[] = {
+static const PeerSymbol symbols3[] = {
     {"dnnl_memory_desc_create_with_strides", offsetof(Dnnl3, md_strides)},
     {"dnnl_memory_desc_create_with_tag", offsetof(Dnnl3, md_tag)},
     {"dnnl_memory_desc_destroy", offsetof(Dnnl3, md_destroy)},
@@ -150,16 +145,6 @@ static const Symbol symbols3[] = {
     {"dnnl_convolution_backward_data_primitive_desc_create", offsetof(Dnnl3, data)},
     {"dnnl_convolution_backward_weights_primitive_desc_create", offsetof(Dnnl3, weights)},
 };
-
-static Err symbols_get(void *library, const Symbol *s, size_t n, void *table)
-{
-    for (size_t i = 0; i < n; i++) {
-        void *at = dlsym(library, s[i].name);
-        if (!at) FAIL(ERR_NO_DEVICE, "peer onednn: the library has no %s", s[i].name);
-        memcpy((char *)table + s[i].offset, &at, sizeof at);
-    }
-    return 0;
-}
 
 static Err status(int code, const char *doing)
 {
@@ -181,25 +166,21 @@ static void threads_set(void *library, int n)
     set(n);
 }
 
-static Err connect(OneDnn *o, int n_threads)
+static Err onednn_open(Peer *p, int n_threads)
 {
-    static const char *const names[] = {"libdnnl.so.3", "libdnnl.so.2"};
-    char first[200] = "";
-    for (size_t i = 0; i < sizeof names / sizeof *names && !o->library; i++) {
-        /* its threads outlive the peer: the library stays in memory */
-        o->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-        if (!o->library && i == 0) snprintf(first, sizeof first, "%s", dlerror());
-    }
-    if (!o->library) FAIL(ERR_NO_DEVICE, "peer onednn: %s (Debian's package libdnnl3 or libdnnl2)", first);
-    TRY(symbols_get(o->library, symbols, sizeof symbols / sizeof *symbols, &o->f));
+    static const char *const files[] = {"libdnnl.so.3", "libdnnl.so.2"};
+    OneDnn *o = (OneDnn *)p;
+    /* its threads outlive the peer: the library stays in memory */
+    TRY(peer_library_open(p, files, sizeof files / sizeof *files, RTLD_NODELETE, &o->library));
+    TRY(peer_symbols(p, &o->library, symbols, sizeof symbols / sizeof *symbols, &o->f));
     const Version *v = o->f.version();
     o->v3 = v->major >= 3;
     if (o->v3)
-        TRY(symbols_get(o->library, symbols3, sizeof symbols3 / sizeof *symbols3, &o->f3));
+        TRY(peer_symbols(p, &o->library, symbols3, sizeof symbols3 / sizeof *symbols3, &o->f3));
     else
-        TRY(symbols_get(o->library, symbols2, sizeof symbols2 / sizeof *symbols2, &o->f2));
+        TRY(peer_symbols(p, &o->library, symbols2, sizeof symbols2 / sizeof *symbols2, &o->f2));
     snprintf(o->base.version, sizeof o->base.version, "onednn %d.%d.%d", v->major, v->minor, v->patch);
-    threads_set(o->library, n_threads);
+    threads_set(o->library.handle, n_threads);
     TRY(status(o->f.engine_create(&o->engine, ENGINE_CPU, 0), "dnnl_engine_create"));
     return status(o->f.stream_create(&o->stream, o->engine, STREAM_DEFAULT), "dnnl_stream_create");
 }
@@ -222,24 +203,7 @@ static void onednn_close(Peer *p)
     for (int i = 0; i < ALGOS; i++) algo_end(o, &o->algo[i]);
     if (o->stream) o->f.stream_destroy(o->stream);
     if (o->engine) o->f.engine_destroy(o->engine);
-    if (o->library) dlclose(o->library);
-    free(o);
-}
-
-static Err onednn_open(Device *d, int n_threads, Peer **out)
-{
-    *out = NULL;
-    if (strcmp(d->api->name, "host"))
-        FAIL(ERR_NO_DEVICE, "peer onednn runs on device host, not on '%s'", d->api->name);
-    OneDnn *o = calloc(1, sizeof *o);
-    if (!o) FAIL(ERR_FAILED, "out of memory for the peer (%zu bytes)", sizeof *o);
-    o->base.api = &peer_onednn;
-    Err e = connect(o, n_threads);
-    if (e)
-        onednn_close(&o->base);
-    else
-        *out = &o->base;
-    return e;
+    peer_library_close(&o->library);
 }
 
 /* ---- a convolution ---- */
@@ -479,6 +443,9 @@ static void onednn_algo_name(const Peer *peer, int algo, Buf *out)
 
 const PeerApi peer_onednn = {
     .name = "onednn",
+    .device = "host",
+    .package = "libdnnl3 or libdnnl2",
+    .bytes = sizeof(OneDnn),
     .open = onednn_open,
     .close = onednn_close,
     .conv = onednn_conv,

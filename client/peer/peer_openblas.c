@@ -1,8 +1,6 @@
 /* OpenBLAS as a peer of the host device: s, d, c and z, one matrix after another. See peer.h. OpenBLAS works
  * in place, so C is copied to D first where it is read. */
-#include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "client/peer/peer.h"
@@ -18,7 +16,7 @@ typedef void ZGemm(int order, int ta, int tb, int m, int n, int k, const void *a
 
 typedef struct {
     Peer base;
-    void *library;
+    PeerLibrary library;
     SGemm *sgemm;
     DGemm *dgemm;
     ZGemm *cgemm, *zgemm;
@@ -27,52 +25,25 @@ typedef struct {
     int op_a, op_b;
 } OpenBlas;
 
-static void openblas_close(Peer *p)
+static void openblas_close(Peer *p) { peer_library_close(&((OpenBlas *)p)->library); }
+
+static Err openblas_open(Peer *p, int n_threads)
 {
+    static const char *const file = "libopenblas.so.0";
+    static const PeerSymbol symbols[] = {{"cblas_sgemm", offsetof(OpenBlas, sgemm)},
+                                         {"cblas_dgemm", offsetof(OpenBlas, dgemm)},
+                                         {"cblas_cgemm", offsetof(OpenBlas, cgemm)},
+                                         {"cblas_zgemm", offsetof(OpenBlas, zgemm)},
+                                         {"openblas_set_num_threads", offsetof(OpenBlas, set_threads)},
+                                         {"openblas_get_config", offsetof(OpenBlas, config)}};
     OpenBlas *o = (OpenBlas *)p;
-    if (o->library) dlclose(o->library);
-    free(o);
-}
-
-static Err symbols(OpenBlas *o)
-{
-    const struct {
-        const char *name;
-        void *to;
-    } symbol[] = {{"cblas_sgemm", &o->sgemm},
-                  {"cblas_dgemm", &o->dgemm},
-                  {"cblas_cgemm", &o->cgemm},
-                  {"cblas_zgemm", &o->zgemm},
-                  {"openblas_set_num_threads", &o->set_threads},
-                  {"openblas_get_config", &o->config}};
-    for (size_t i = 0; i < sizeof symbol / sizeof *symbol; i++) {
-        void *at = dlsym(o->library, symbol[i].name);
-        if (!at) FAIL(ERR_NO_DEVICE, "peer openblas: the library has no %s", symbol[i].name);
-        memcpy(symbol[i].to, &at, sizeof at);
-    }
-    return 0;
-}
-
-static Err openblas_open(Device *d, int n_threads, Peer **out)
-{
-    *out = NULL;
-    if (strcmp(d->api->name, "host"))
-        FAIL(ERR_NO_DEVICE, "peer openblas runs on device host, not on '%s'", d->api->name);
-    OpenBlas *o = calloc(1, sizeof *o);
-    if (!o) FAIL(ERR_FAILED, "out of memory for the peer (%zu bytes)", sizeof *o);
-    o->base.api = &peer_openblas;
-    o->library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
-    Err e = o->library ? symbols(o) : err_set(ERR_NO_DEVICE, "peer openblas: %s", dlerror());
-    if (e) {
-        openblas_close(&o->base);
-        return e;
-    }
+    TRY(peer_library_open(p, &file, 1, 0, &o->library));
+    TRY(peer_symbols(p, &o->library, symbols, sizeof symbols / sizeof *symbols, o));
     if (n_threads > 0) o->set_threads(n_threads);
     int version[3] = {0, 0, 0};
     sscanf(o->config(), "OpenBLAS %d.%d.%d", &version[0], &version[1], &version[2]);
     snprintf(o->base.version, sizeof o->base.version, "openblas %d.%d.%d", version[0], version[1],
              version[2]);
-    *out = &o->base;
     return 0;
 }
 
@@ -152,6 +123,9 @@ static void openblas_algo_name(const Peer *peer, int algo, Buf *out)
 
 const PeerApi peer_openblas = {
     .name = "openblas",
+    .device = "host",
+    .package = "libopenblas0",
+    .bytes = sizeof(OpenBlas),
     .open = openblas_open,
     .close = openblas_close,
     .problem = openblas_problem,

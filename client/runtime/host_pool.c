@@ -238,14 +238,6 @@ Err host_pool_run(HostPool *pool, HostRangeFn *fn, void *ctx, uint64_t n, uint64
 
 /* ---- life cycle ---- */
 
-static int usable_processors(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n > 0 ? (int)n : 1;
-}
-
 static Err wanted_threads(int *n)
 {
     const char *text = getenv("TUNER_NUM_THREADS");
@@ -255,7 +247,7 @@ static Err wanted_threads(int *n)
             FAIL(ERR_INPUT, "TUNER_NUM_THREADS is '%s', expected a number from 1 to %d", text, THREADS_MAX);
         *n = (int)v;
     }
-    if (*n == 0) *n = usable_processors();
+    if (*n == 0) *n = cpu_count();
     if (*n < 1 || *n > THREADS_MAX) FAIL(ERR_INPUT, "n_threads is %d, limit %d", *n, THREADS_MAX);
     return ERR_OK;
 }

@@ -344,11 +344,11 @@ static void put_tail(const Main *m, const LaunchHardware *hw)
     put_u32(m->args, (uint32_t)g->tiles0);
     put_u32(m->args, (uint32_t)g->tiles1);
     if (assembly) {
-        if (map->persistent_kernel || map->stream_k) put_magic(m->args, g->tiles0);
+        if (map->persistent_kernel || map->stream_k) put_magic(m->args, MAGIC_OF_WALKS, g->tiles0);
         if (map->persistent_kernel) put_u32(m->args, (uint32_t)g->grid[0]);
         if (map->persistent_kernel && map->persistent_along_batch) {
             put_u32(m->args, (uint32_t)g->tiles2);
-            put_magic(m->args, g->tiles0 * g->tiles1);
+            put_magic(m->args, MAGIC_OF_WALKS, g->tiles0 * g->tiles1);
         }
         if (map->stream_k) put_streamk(m->p, m->s, hw, g, m->args);
         put_mapping(m);

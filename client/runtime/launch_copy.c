@@ -5,8 +5,6 @@
 
 enum { RUN_BYTES = 16 }; /* strides of tensor maps are multiples of it */
 
-static int64_t up(int64_t v, int64_t unit) { return int_ceil_div(v, unit) * unit; }
-
 static int64_t *stride_at(IndexSizes *x, unsigned t, int32_t index)
 {
     return &x->stride[t][index_list_find(&x->indices.tensor[t], index)];
@@ -39,7 +37,7 @@ static Lines lines_of(const IndexSizes *x, const Window *w, const WindowShape s[
     const int64_t by_step = w->per_tap ? run : run / int_gcd(run, s[0].step),
                   unit = by_step > piece ? by_step : piece;
     Lines l = {.fold = fold, .taps = int_ceil_div(taps_h, fold)};
-    l.pixel = up(fold * x->size[w->channel], unit);
+    l.pixel = int_round_up(fold * x->size[w->channel], unit);
     l.line = taps_w * l.pixel;
     l.width = (outs_w - 1) * s[0].step + taps_w;
     const int64_t by_out = outs_h > 1 ? s[1].step : 0, by_tap = l.taps > 1 ? s[1].dilation * fold : 0;
@@ -54,7 +52,7 @@ static Lines lines_of(const IndexSizes *x, const Window *w, const WindowShape s[
 static double staged(const LibSolution *s, const IndexSizes *x, const Window *w, const Lines *l)
 {
     const int32_t *tile = s->map.macro_tile;
-    if (!w->per_tap) return (double)(l->taps * up(l->line, s->map.depth_u));
+    if (!w->per_tap) return (double)(l->taps * int_round_up(l->line, s->map.depth_u));
     return (double)l->taps * (double)int_ceil_div(l->line, tile[0]) *
            (double)int_ceil_div(x->size[w->row], tile[1]) * (double)(tile[0] + tile[1]);
 }
@@ -84,7 +82,7 @@ static Lines best_lines(const LibSolution *s, const IndexSizes *x, const Window 
 static void describe_pixels(const IndexSizes *x, const Window *w, const WindowShape s[WINDOW_SPATIAL],
                             const Lines *l, int bytes, PackPixels *out)
 {
-    const int64_t row = up(l->width * l->pixel, RUN_BYTES / bytes);
+    const int64_t row = int_round_up(l->width * l->pixel, RUN_BYTES / bytes);
     const int64_t images = w->image < 0 ? 1 : x->size[w->image];
     *out = (PackPixels){.from_w = (uint64_t)s[0].pitch,
                         .from_h = (uint64_t)s[1].pitch,
@@ -145,7 +143,7 @@ static bool copy_lines(const LibSolution *s, const IndexSizes *x, int bytes, Win
     out->filter.pixel = (uint32_t)l.pixel, out->filter.fold = (uint32_t)l.fold;
     out->place.pixel = l.pixel, out->place.fold = l.fold;
     out->bytes[0] =
-        (uint64_t)up((int64_t)(out->pixels.to_row * out->pixels.blocks) * bytes, PACK_START_BYTES);
+        (uint64_t)int_round_up((int64_t)(out->pixels.to_row * out->pixels.blocks) * bytes, PACK_START_BYTES);
     return true;
 }
 
@@ -325,7 +323,7 @@ static bool copy_filter(const IndexSizes *x, int bytes, WindowCopy *out)
     const int64_t groups = w->group < 0 ? 1 : to->size[w->group], line = to->size[w->channel];
     const int64_t taps_x = to->size[w->tap[0]], taps_y = to->size[w->tap[1]],
                   rows = to->size[w->row] * groups;
-    const int64_t first = up(w->other_k_major ? line : rows, RUN_BYTES / bytes),
+    const int64_t first = int_round_up(w->other_k_major ? line : rows, RUN_BYTES / bytes),
                   last = taps_x * taps_y * first;
     const int64_t channel = w->other_k_major ? 1 : last, row = w->other_k_major ? last : 1;
     if ((double)last * (double)(w->other_k_major ? rows : line) > INT32_MAX) return false;
@@ -356,7 +354,7 @@ static bool copy_filter(const IndexSizes *x, int bytes, WindowCopy *out)
     *stride_at(to, t, w->channel) = channel, *stride_at(to, t, w->row) = row;
     *stride_at(to, t, w->tap[0]) = first, *stride_at(to, t, w->tap[1]) = taps_x * first;
     if (w->group >= 0) *stride_at(to, t, w->group) = to->size[w->row] * row;
-    out->bytes[1] = (uint64_t)up(last * (w->other_k_major ? rows : line) * bytes, PACK_START_BYTES);
+    out->bytes[1] = (uint64_t)int_round_up(last * (w->other_k_major ? rows : line) * bytes, PACK_START_BYTES);
     return true;
 }
 

@@ -42,21 +42,13 @@ uint64_t dim_elements(const IndexSizes *x, int t, bool with_batch)
     return n;
 }
 
-static void put_division(Args *a, const SizeMapping *map, int64_t by)
-{
-    uint32_t number, shift;
-    magic_division(map->magic_div_alg, (uint32_t)by, &number, &shift);
-    put_u32(a, number);
-    put_u32(a, shift);
-}
-
 /* All packed indices of A or B but the last. */
 static void put_packed_sizes(Args *a, const IndexSizes *x, const SizeMapping *map, int t)
 {
     Indices packed = x->indices;
     indices_pack(&packed, map->pack_batch_dims & (t ? 2 : 1));
     const IndexList *g = &packed.group[t ? INDICES_N : INDICES_M];
-    for (int32_t i = 0; i + 1 < g->n; i++) put_division(a, map, x->size[g->v[i]]);
+    for (int32_t i = 0; i + 1 < g->n; i++) put_magic(a, map->magic_div_alg, (uint64_t)x->size[g->v[i]]);
 }
 
 /* The problem's number of a solution's pad; -1: it does not have it. */
@@ -103,8 +95,8 @@ void put_dim_numbers(Args *a, const IndexSizes *x, const SizeMapping *map)
         int64_t n = x->size[k->v[i]];
         const int64_t chunks = (int64_t)map->depth_u * map->global_split_u;
         if (i == 0) n = n / chunks * map->depth_u;
-        put_division(a, map, n);
-        if (i == 0 && map->global_split_u > 1) put_division(a, map, n + map->depth_u);
+        put_magic(a, map->magic_div_alg, (uint64_t)n);
+        if (i == 0 && map->global_split_u > 1) put_magic(a, map->magic_div_alg, (uint64_t)(n + map->depth_u));
     }
     for (int t = 0; t < 2; t++) put_packed_sizes(a, x, map, t);
     for (int32_t i = k->n; i-- > 0;)

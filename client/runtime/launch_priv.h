@@ -56,11 +56,15 @@ static inline void put_size(Args *a, int64_t v)
     put_u32(a, (uint32_t)v);
 }
 
+/* The algorithm of magic_division() in the walks of persistent and stream-K kernels, whatever the solution's
+ * other divisions use. */
+enum { MAGIC_OF_WALKS = 2 };
+
 /* The number and the shift by which kernels divide. */
-static inline void put_magic(Args *a, uint64_t divisor)
+static inline void put_magic(Args *a, int alg, uint64_t divisor)
 {
     uint32_t number, shift;
-    magic_division(2, (uint32_t)divisor, &number, &shift);
+    magic_division(alg, (uint32_t)divisor, &number, &shift);
     put_u32(a, number);
     put_u32(a, shift);
 }

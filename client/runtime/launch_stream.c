@@ -157,8 +157,8 @@ void put_streamk(const Contraction *p, const LibSolution *s, const LaunchHardwar
         &pool, &w, expr_const(&pool, (int64_t)g->tiles), expr_const(&pool, (int64_t)g->sk_grid),
         expr_const(&pool, p->k), expr_const(&pool, (int64_t)least(rounds, g->tiles)));
     put_word(args, &pool, words.chunks);
-    put_magic(args, chunks_of(p, s));
-    put_magic(args, g->tiles0 * g->tiles1);
+    put_magic(args, MAGIC_OF_WALKS, chunks_of(p, s));
+    put_magic(args, MAGIC_OF_WALKS, g->tiles0 * g->tiles1);
     put_word(args, &pool, words.total);
     put_word(args, &pool, words.share);
     if (m->stream_k < 2) return;

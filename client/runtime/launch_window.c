@@ -12,12 +12,6 @@ bool window_roles(const LibSolution *s, const Contraction *p, Window *w)
     return !window_of(&x, w) && rows_of_b == ((w->pixels == 1) == w->per_tap);
 }
 
-static int64_t stride_of(const IndexSizes *x, unsigned t, int32_t index)
-{
-    const int32_t dim = index_list_find(&x->indices.tensor[t], index);
-    return dim < 0 ? 0 : x->stride[t][dim];
-}
-
 /* A stride that a map may have; of one element any does. */
 static bool stride_fits(int64_t stride, int64_t n, DataType type)
 {
@@ -44,7 +38,7 @@ typedef struct {
 /* Adds an index whose stride must continue the merged ones; false where it does not. */
 static bool merge(const IndexSizes *x, unsigned t, int32_t index, Merged *m)
 {
-    const int64_t stride = stride_of(x, t, index), size = x->size[index];
+    const int64_t stride = index_stride(x, t, index), size = x->size[index];
     if (m->size == 1) m->stride = stride;
     if (m->size > 1 && size > 1 && stride != m->size * m->stride) return false;
     return !__builtin_mul_overflow(m->size, size, &m->size);
@@ -69,7 +63,7 @@ typedef struct {
 static void results_of(const IndexSizes *x, const Window *w, unsigned t, Results *r)
 {
     if (w->per_tap) {
-        *r = (Results){.rows = x->size[w->channel], .columns = {x->size[w->row], stride_of(x, t, w->row)}};
+        *r = (Results){.rows = x->size[w->channel], .columns = {x->size[w->row], index_stride(x, t, w->row)}};
         r->is_matrix = merged(x, w, t, true, &r->batch);
         r->is_matrix &= w->group < 0;
         r->batch.size = x->size[w->tap[0]] * x->size[w->tap[1]] * groups_of(x, w);
@@ -79,10 +73,10 @@ static void results_of(const IndexSizes *x, const Window *w, unsigned t, Results
     r->is_matrix = merged(x, w, t, false, &r->columns);
     r->columns.size = x->size[w->out[0]] * x->size[w->out[1]];
     if (w->image_in_batch)
-        r->batch = (Merged){x->size[w->image], stride_of(x, t, w->image)};
+        r->batch = (Merged){x->size[w->image], index_stride(x, t, w->image)};
     else if (w->image >= 0)
         r->columns.size *= x->size[w->image];
-    if (w->group >= 0) r->batch = (Merged){x->size[w->group], stride_of(x, t, w->group)};
+    if (w->group >= 0) r->batch = (Merged){x->size[w->group], index_stride(x, t, w->group)};
 }
 
 /* Does the copy engine store the results of placed windows as pixels? They are those of all images and of no
@@ -92,7 +86,8 @@ static bool pixels_fit(const IndexSizes *x, const Window *w, unsigned t, DataTyp
     const int32_t index[] = {w->out[0], w->out[1], w->image};
     if (w->per_tap || !window_is_placed(w, false) || w->group >= 0 || w->image_in_batch) return false;
     for (size_t i = 0; i < sizeof index / sizeof *index; i++)
-        if (index[i] >= 0 && !stride_fits(stride_of(x, t, index[i]), x->size[index[i]], type)) return false;
+        if (index[i] >= 0 && !stride_fits(index_stride(x, t, index[i]), x->size[index[i]], type))
+            return false;
     return true;
 }
 
@@ -131,10 +126,10 @@ static bool groups_fit(const LibSolution *s, const IndexSizes *x, const Window *
 {
     const unsigned pixels = (unsigned)w->pixels, other = 1 - pixels;
     const int64_t channels = x->size[w->channel], rows = x->size[w->row], groups = groups_of(x, w);
-    const int64_t row = w->other_k_major ? stride_of(x, other, w->row) : 1;
+    const int64_t row = w->other_k_major ? index_stride(x, other, w->row) : 1;
     int64_t n;
     if (groups == 1) return true;
-    return stride_of(x, pixels, w->group) == channels && stride_of(x, other, w->group) == rows * row &&
+    return index_stride(x, pixels, w->group) == channels && index_stride(x, other, w->group) == rows * row &&
            (w->per_tap || s->map.pack_operands || channels % s->map.depth_u == 0) &&
            !__builtin_mul_overflow(channels > rows ? channels : rows, groups, &n) && n <= INT32_MAX;
 }
@@ -145,11 +140,11 @@ static bool other_fits(const IndexSizes *x, const Window *w, DataType type)
     const int32_t last = w->other_k_major ? w->row : w->channel;
     const int32_t broadcast = w->per_tap ? w->channel : w->image; /* the other operand's stride is 0 */
     Merged m;
-    if (broadcast >= 0 && x->size[broadcast] > 1 && stride_of(x, other, broadcast)) return false;
+    if (broadcast >= 0 && x->size[broadcast] > 1 && index_stride(x, other, broadcast)) return false;
     if (w->per_tap) return merged(x, w, other, false, &m) && stride_fits(m.stride, m.size, type);
     for (int d = 0; d < WINDOW_SPATIAL; d++)
-        if (!stride_fits(stride_of(x, other, w->tap[d]), x->size[w->tap[d]], type)) return false;
-    return stride_fits(stride_of(x, other, last), x->size[last], type);
+        if (!stride_fits(index_stride(x, other, w->tap[d]), x->size[w->tap[d]], type)) return false;
+    return stride_fits(index_stride(x, other, last), x->size[last], type);
 }
 
 static bool fits(const LibSolution *s, const Contraction *p)
@@ -167,7 +162,8 @@ static bool fits(const LibSolution *s, const Contraction *p)
     }
     for (int d = 0; d < WINDOW_SPATIAL; d++)
         if (!stride_fits(shape[d].pitch, shape[d].size, tensor_type(p, pixels))) return false;
-    if (w.image >= 0 && !stride_fits(stride_of(x, pixels, w.image), x->size[w.image], tensor_type(p, pixels)))
+    if (w.image >= 0 &&
+        !stride_fits(index_stride(x, pixels, w.image), x->size[w.image], tensor_type(p, pixels)))
         return false;
     if (!other_fits(x, &w, tensor_type(p, 1 - pixels)) || !sums_fit(s, x, &w) || !groups_fit(s, x, &w))
         return false;
@@ -220,7 +216,7 @@ static void describe_pixels(const IndexSizes *x, const Window *w, const WindowSh
         m->step[d] = (uint32_t)shape[d].step;
     }
     push(m, w->image < 0 ? 1 : x->size[w->image],
-         w->image < 0 ? 0 : stride_of(x, (unsigned)w->pixels, w->image));
+         w->image < 0 ? 0 : index_stride(x, (unsigned)w->pixels, w->image));
 }
 
 static void describe_other(const IndexSizes *x, const Window *w, TensorMap *m)
@@ -236,8 +232,8 @@ static void describe_other(const IndexSizes *x, const Window *w, TensorMap *m)
         push(m, 1, 0);
         return;
     }
-    for (int d = 0; d < WINDOW_SPATIAL; d++) push(m, x->size[w->tap[d]], stride_of(x, other, w->tap[d]));
-    push(m, x->size[last] * (last == w->row ? groups_of(x, w) : 1), stride_of(x, other, last));
+    for (int d = 0; d < WINDOW_SPATIAL; d++) push(m, x->size[w->tap[d]], index_stride(x, other, w->tap[d]));
+    push(m, x->size[last] * (last == w->row ? groups_of(x, w) : 1), index_stride(x, other, last));
 }
 
 static void describe_results(const IndexSizes *x, const Window *w, unsigned t, TensorMap *m)
@@ -247,8 +243,8 @@ static void describe_results(const IndexSizes *x, const Window *w, unsigned t, T
     push(m, r.rows, 1);
     if (!r.is_matrix) {
         m->pixels = true, m->step[0] = m->step[1] = 1;
-        for (int d = 0; d < WINDOW_SPATIAL; d++) push(m, x->size[w->out[d]], stride_of(x, t, w->out[d]));
-        push(m, w->image < 0 ? 1 : x->size[w->image], w->image < 0 ? 0 : stride_of(x, t, w->image));
+        for (int d = 0; d < WINDOW_SPATIAL; d++) push(m, x->size[w->out[d]], index_stride(x, t, w->out[d]));
+        push(m, w->image < 0 ? 1 : x->size[w->image], w->image < 0 ? 0 : index_stride(x, t, w->image));
         return;
     }
     push(m, r.columns.size, r.columns.stride);

@@ -57,11 +57,11 @@ static Err parse(const char *name, Str data, FileMap *map, const char *dir, cons
         e = library_read_file(lib, lib->name, data, map, -1, &lib->root);
     else if (map)
         filemap_close(map);
-    if (!e && lib->n_placeholders) { /* names by code object number */
-        lib->code_object = ARENA_ARRAY(&lib->arena, lib->n_placeholders, const char *);
+    if (!e && lib->placeholders.n) { /* names by code object number */
+        lib->code_object = ARENA_ARRAY(&lib->arena, lib->placeholders.n, const char *);
         if (!lib->code_object) e = err_set(ERR_FAILED, "out of memory for library '%s'", name);
-        for (size_t i = 0; !e && i < lib->n_placeholders; i++)
-            lib->code_object[i] = lib->placeholder[i]->placeholder.name;
+        for (size_t i = 0; !e && i < lib->placeholders.n; i++)
+            lib->code_object[i] = lib->placeholders.v[i]->placeholder.name;
     }
     if (e) {
         library_free(lib);
@@ -99,11 +99,11 @@ void library_free(Library *lib)
 {
     if (!lib) return;
     pthread_mutex_destroy(&lib->lock);
-    for (size_t i = 0; i < lib->n_chunks; i++) filemap_close(&lib->chunk[i]->map);
+    for (size_t i = 0; i < lib->chunks.n; i++) filemap_close(&lib->chunks.v[i]->map);
     arena_fini(&lib->arena);
     free(lib->cache);
-    free(lib->chunk);
-    free(lib->placeholder);
+    VEC_FINI(&lib->chunks);
+    VEC_FINI(&lib->placeholders);
     free(lib);
 }
 
@@ -127,9 +127,9 @@ const LibSolution *library_solution(const Library *lib, size_t number)
     Library *l = (Library *)(uintptr_t)lib;
     SolutionRef ref = {NULL, 0};
     pthread_mutex_lock(&l->lock);
-    for (size_t c = 0; c < lib->n_chunks && !ref.chunk; c++) {
-        if (number < lib->chunk[c]->n) ref = (SolutionRef){lib->chunk[c], (uint32_t)number};
-        number -= lib->chunk[c]->n;
+    for (size_t c = 0; c < lib->chunks.n && !ref.chunk; c++) {
+        if (number < lib->chunks.v[c]->n) ref = (SolutionRef){lib->chunks.v[c], (uint32_t)number};
+        number -= lib->chunks.v[c]->n;
     }
     pthread_mutex_unlock(&l->lock);
     return solution_or_null(l, &ref);
@@ -140,9 +140,9 @@ const LibSolution *library_solution_by_index(const Library *lib, int64_t index)
     Library *l = (Library *)(uintptr_t)lib;
     SolutionRef ref = {NULL, 0};
     pthread_mutex_lock(&l->lock);
-    for (size_t c = 0; c < lib->n_chunks && !ref.chunk; c++) {
-        uint32_t at = solution_at(lib->chunk[c], index);
-        if (at != SOLUTION_NONE) ref = (SolutionRef){lib->chunk[c], at};
+    for (size_t c = 0; c < lib->chunks.n && !ref.chunk; c++) {
+        uint32_t at = solution_at(lib->chunks.v[c], index);
+        if (at != SOLUTION_NONE) ref = (SolutionRef){lib->chunks.v[c], at};
     }
     pthread_mutex_unlock(&l->lock);
     return solution_or_null(l, &ref);
@@ -154,6 +154,6 @@ bool library_print_debug(const Library *lib) { return lib->print_debug; }
 
 const char *library_code_object(const Library *lib, int32_t code_object)
 {
-    return code_object >= 0 && (size_t)code_object < lib->n_placeholders ? lib->code_object[code_object]
+    return code_object >= 0 && (size_t)code_object < lib->placeholders.n ? lib->code_object[code_object]
                                                                          : NULL;
 }

@@ -100,7 +100,7 @@ static bool read_bytes(FileReader *r, Str data, LibNode **root)
 {
     Library *lib = r->lib;
     Arena nodes, scratch;
-    const size_t n_placeholders = lib->n_placeholders;
+    const size_t n_placeholders = lib->placeholders.n;
     const bool names_arch = lib->names_arch, print_debug = lib->print_debug;
     if (data.n > LIBRARY_MAX_BYTES) return false;
     arena_init(&nodes, LIBRARY_MAX_BYTES);
@@ -108,7 +108,7 @@ static bool read_bytes(FileReader *r, Str data, LibNode **root)
     r->chunk->data = data;
     bool ok = scan_keys(r, &nodes, &scratch, root);
     if (!ok) {
-        lib->n_placeholders = n_placeholders;
+        lib->placeholders.n = n_placeholders;
         lib->names_arch = names_arch;
         lib->print_debug = print_debug;
     }
@@ -172,14 +172,7 @@ static bool is_msgpack(Str data)
 
 static Err add_chunk(Library *lib, SolutionChunk *c)
 {
-    if (lib->n_chunks == lib->cap_chunks) {
-        size_t cap = lib->cap_chunks ? 2 * lib->cap_chunks : 8;
-        SolutionChunk **grown = realloc(lib->chunk, cap * sizeof *grown);
-        TRY_ALLOC(grown);
-        lib->chunk = grown;
-        lib->cap_chunks = cap;
-    }
-    lib->chunk[lib->n_chunks++] = c;
+    if (!VEC_PUSH(&lib->chunks, c)) FAIL(ERR_FAILED, "out of memory for %zu files", lib->chunks.n + 1);
     lib->n_solutions += c->n;
     return ERR_OK;
 }

@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 
 #include "base/filemap.h"
+#include "base/vec.h"
 #include "client/runtime/library.h"
 #include "problem/model_select.h"
 
@@ -217,13 +218,12 @@ struct Library {
     LibNode *root;
     bool names_arch, print_debug;
     pthread_mutex_t lock;
-    SolutionChunk **chunk; /* one per file read */
-    size_t n_chunks, cap_chunks, n_solutions;
+    VEC(SolutionChunk *) chunks; /* one per file read */
+    size_t n_solutions;
     const char **code_object; /* names of placeholders */
     LibSolution *spare; /* allocated for the solutions that are read next, so that they are contiguous */
     size_t n_spare;
-    LibNode **placeholder;
-    size_t n_placeholders, cap_placeholders;
+    VEC(LibNode *) placeholders;
     CacheSlot *cache;
 };
 

@@ -201,18 +201,12 @@ static Err placeholder_read(FileReader *r, const Node *n, LibNode *out)
         FAIL(ERR_INPUT, "%s:%d: Placeholder inside a placeholder's file", r->name, n->line);
     name = arena_dup(&lib->arena, name);
     TRY_ALLOC(name.s);
-    if (lib->n_placeholders == lib->cap_placeholders) {
-        size_t cap = lib->cap_placeholders ? 2 * lib->cap_placeholders : 16;
-        LibNode **grown = realloc(lib->placeholder, cap * sizeof *grown);
-        TRY_ALLOC(grown);
-        lib->placeholder = grown;
-        lib->cap_placeholders = cap;
-    }
     out->kind = LIB_PLACEHOLDER;
     out->placeholder.name = name.s;
-    out->placeholder.code_object = (int32_t)lib->n_placeholders;
+    out->placeholder.code_object = (int32_t)lib->placeholders.n;
     atomic_init(&out->placeholder.loaded, NULL);
-    lib->placeholder[lib->n_placeholders++] = out;
+    if (!VEC_PUSH(&lib->placeholders, out))
+        FAIL(ERR_FAILED, "out of memory for %zu placeholders", lib->placeholders.n + 1);
     return ERR_OK;
 }
 

@@ -101,8 +101,8 @@ Err placeholder_load(Library *lib, LibNode *n)
 
 Err library_load_all(Library *lib)
 {
-    for (size_t i = 0; i < lib->n_placeholders; i++)
-        if (!atomic_load(&lib->placeholder[i]->placeholder.loaded))
-            TRY(placeholder_load(lib, lib->placeholder[i]));
+    for (size_t i = 0; i < lib->placeholders.n; i++)
+        if (!atomic_load(&lib->placeholders.v[i]->placeholder.loaded))
+            TRY(placeholder_load(lib, lib->placeholders.v[i]));
     return ERR_OK;
 }

@@ -393,14 +393,32 @@ static void inputs_of(const ConvCall *d, const ConvPlan *v, const Part *part, co
 
 /* ---- calls ---- */
 
-static Err run(tuner_library *t, const ConvCall *d)
-{
+/* A call's plan, and the part that is at hand. */
+typedef struct {
     ConvPlan v;
+    Scalars s;
     Part more;
     const Part *part;
     LaunchInputs in;
-    Scalars s;
-    const Err planned = plan_of(t, d, &v);
+} Parts;
+
+static Err parts_plan(tuner_library *t, const ConvCall *d, Parts *x)
+{
+    scalars_of(d->c.compute, &x->s);
+    return plan_of(t, d, &x->v);
+}
+
+static Err part_take(tuner_library *t, const ConvCall *d, Parts *x, int64_t i)
+{
+    TRY(part_get(t, &x->v, i, &x->more, &x->part));
+    inputs_of(d, &x->v, x->part, &x->s, &x->in);
+    return ERR_OK;
+}
+
+static Err run(tuner_library *t, const ConvCall *d)
+{
+    Parts x;
+    const Err planned = parts_plan(t, d, &x);
     if (t->log.layer && (!planned || planned == (Err)TUNER_NO_SOLUTION)) log_conv(&t->log, &d->c);
     TRY(planned);
     for (int i = 0; i < CONV_TENSORS; i++)
@@ -408,11 +426,9 @@ static Err run(tuner_library *t, const ConvCall *d)
     TRY(epilogue_pointers(&d->f));
     if (!t->can_run)
         FAIL(ERR_NO_DEVICE, "%s is opened for %s, which this process cannot run", t->path, t->hw.arch.s);
-    scalars_of(d->c.compute, &s);
-    for (int64_t i = 0; i < v.n_parts; i++) {
-        TRY(part_get(t, &v, i, &more, &part));
-        inputs_of(d, &v, part, &s, &in);
-        TRY(call_run(t, &part->p, &part->chosen, &in));
+    for (int64_t i = 0; i < x.v.n_parts; i++) {
+        TRY(part_take(t, d, &x, i));
+        TRY(call_run(t, &x.part->p, &x.part->chosen, &x.in));
     }
     return ERR_OK;
 }
@@ -420,18 +436,12 @@ static Err run(tuner_library *t, const ConvCall *d)
 /* Of several parts: the solution of the first, all launches, the largest workspace. */
 static Err describe(tuner_library *t, const ConvCall *d, tuner_selection *out)
 {
-    ConvPlan v;
-    Part more;
-    const Part *part;
-    LaunchInputs in;
-    Scalars s;
-    TRY(plan_of(t, d, &v));
-    scalars_of(d->c.compute, &s);
-    for (int64_t i = 0; i < v.n_parts; i++) {
+    Parts x;
+    TRY(parts_plan(t, d, &x));
+    for (int64_t i = 0; i < x.v.n_parts; i++) {
         tuner_selection one;
-        TRY(part_get(t, &v, i, &more, &part));
-        inputs_of(d, &v, part, &s, &in);
-        TRY(call_describe(t, &part->p, &part->chosen, &in, d->solution_index > 0, &one));
+        TRY(part_take(t, d, &x, i));
+        TRY(call_describe(t, &x.part->p, &x.part->chosen, &x.in, d->solution_index > 0, &one));
         if (i == 0) {
             *out = one;
             continue;
@@ -445,34 +455,21 @@ static Err describe(tuner_library *t, const ConvCall *d, tuner_selection *out)
 static Err visit_all(tuner_library *t, const ConvCall *d, void *workspace,
                      void (*visit)(void *ctx, const tuner_launch *launch), void *ctx)
 {
-    ConvPlan v;
-    Part more;
-    const Part *part;
-    LaunchInputs in;
-    Scalars s;
-    TRY(plan_of(t, d, &v));
-    scalars_of(d->c.compute, &s);
-    for (int64_t i = 0; i < v.n_parts; i++) {
-        TRY(part_get(t, &v, i, &more, &part));
-        inputs_of(d, &v, part, &s, &in);
-        in.workspace = workspace;
-        TRY(call_visit(t, &part->p, &part->chosen, &in, visit, ctx));
+    Parts x;
+    TRY(parts_plan(t, d, &x));
+    for (int64_t i = 0; i < x.v.n_parts; i++) {
+        TRY(part_take(t, d, &x, i));
+        x.in.workspace = workspace;
+        TRY(call_visit(t, &x.part->p, &x.part->chosen, &x.in, visit, ctx));
     }
     return ERR_OK;
 }
 
 /* ---- public ---- */
 
-static Err usable(tuner_library *t, const void *d, const char *call)
-{
-    TRY(library_usable(t, call));
-    if (!d) FAIL(ERR_INPUT, "%s: the description is a null pointer", call);
-    return ERR_OK;
-}
-
 static Err selectable(tuner_library *t, const void *d, const tuner_selection *out, const char *call)
 {
-    TRY(usable(t, d, call));
+    TRY(call_usable(t, d, call));
     if (!out) FAIL(ERR_INPUT, "%s: no place for the selection", call);
     return ERR_OK;
 }
@@ -480,7 +477,7 @@ static Err selectable(tuner_library *t, const void *d, const tuner_selection *ou
 tuner_status tuner_conv2d(tuner_library *t, const tuner_conv2d_desc *d)
 {
     ConvCall call;
-    Err e = usable(t, d, "tuner_conv2d");
+    Err e = call_usable(t, d, "tuner_conv2d");
     if (!e) e = conv_call_2d(d, NULL, &call);
     return (tuner_status)(e ? e : run(t, &call));
 }
@@ -488,7 +485,7 @@ tuner_status tuner_conv2d(tuner_library *t, const tuner_conv2d_desc *d)
 tuner_status tuner_conv2d_fused(tuner_library *t, const tuner_conv2d_desc *d, const tuner_epilogue *epilogue)
 {
     ConvCall call;
-    Err e = usable(t, d, "tuner_conv2d_fused");
+    Err e = call_usable(t, d, "tuner_conv2d_fused");
     if (!e) e = conv_call_2d(d, epilogue, &call);
     return (tuner_status)(e ? e : run(t, &call));
 }
@@ -496,7 +493,7 @@ tuner_status tuner_conv2d_fused(tuner_library *t, const tuner_conv2d_desc *d, co
 tuner_status tuner_conv3d(tuner_library *t, const tuner_conv3d_desc *d, const tuner_epilogue *epilogue)
 {
     ConvCall call;
-    Err e = usable(t, d, "tuner_conv3d");
+    Err e = call_usable(t, d, "tuner_conv3d");
     if (!e) e = conv_call_3d(d, epilogue, &call);
     return (tuner_status)(e ? e : run(t, &call));
 }
@@ -531,7 +528,7 @@ tuner_status tuner_launches_conv2d(tuner_library *t, const tuner_conv2d_desc *d,
                                    void (*visit)(void *ctx, const tuner_launch *launch), void *ctx)
 {
     ConvCall call;
-    Err e = usable(t, d, "tuner_launches_conv2d");
+    Err e = call_usable(t, d, "tuner_launches_conv2d");
     if (!e && !visit) e = err_set(ERR_INPUT, "tuner_launches_conv2d: no function to call");
     if (!e) e = conv_call_2d(d, NULL, &call);
     return (tuner_status)(e ? e : visit_all(t, &call, workspace, visit, ctx));

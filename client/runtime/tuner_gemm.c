@@ -77,8 +77,7 @@ Err check_struct(const char *name, const void *s, size_t first, size_t known)
 
 Err check_member(const char *name, const char *member, int32_t value, int32_t max)
 {
-    if (value < 0 || value > max)
-        FAIL(ERR_INPUT, "%s.%s is %d, expected 0 to %d", name, member, value, max);
+    if (value < 0 || value > max) FAIL(ERR_INPUT, "%s.%s is %d, expected 0 to %d", name, member, value, max);
     return ERR_OK;
 }
 
@@ -252,10 +251,10 @@ static Err gemm(tuner_library *t, const tuner_gemm_desc *g, const Epilogue *f)
     return call_run(t, &p, &chosen, &in);
 }
 
-static Err call_usable(const tuner_library *t, const tuner_gemm_desc *g, const char *call)
+Err call_usable(const tuner_library *t, const void *desc, const char *call)
 {
     TRY(library_usable(t, call));
-    if (!g) FAIL(ERR_INPUT, "%s: the description is a null pointer", call);
+    if (!desc) FAIL(ERR_INPUT, "%s: the description is a null pointer", call);
     return ERR_OK;
 }
 

@@ -257,20 +257,13 @@ static bool same_call(const Profile *a, const Profile *b)
 
 static void profile_count(CallLog *log, const Profile *p)
 {
-    for (size_t i = 0; i < log->n_profile; i++)
-        if (same_call(&log->profile[i], p)) {
-            log->profile[i].count++;
+    for (size_t i = 0; i < log->profile.n; i++)
+        if (same_call(&log->profile.v[i], p)) {
+            log->profile.v[i].count++;
             return;
         }
-    if (log->n_profile == PROFILE_MAX) return;
-    if (log->n_profile == log->cap_profile) {
-        size_t cap = log->cap_profile ? 2 * log->cap_profile : 64;
-        Profile *grown = realloc(log->profile, cap * sizeof *grown);
-        if (!grown) return;
-        log->profile = grown;
-        log->cap_profile = cap;
-    }
-    log->profile[log->n_profile++] = *p;
+    if (log->profile.n < PROFILE_MAX)
+        (void)VEC_PUSH(&log->profile, *p); /* out of memory: it is not counted */
 }
 
 /* ---- the log ---- */
@@ -330,8 +323,8 @@ Err log_open(CallLog *log)
 
 void log_close(CallLog *log)
 {
-    for (size_t i = 0; i < log->n_profile; i++) put(log, LOG_PROFILE, line_profile, &log->profile[i]);
-    free(log->profile);
+    for (size_t i = 0; i < log->profile.n; i++) put(log, LOG_PROFILE, line_profile, &log->profile.v[i]);
+    VEC_FINI(&log->profile);
     for (int i = 0; i < LOG_LAYERS; i++)
         if (log->fd[i] >= 0) close(log->fd[i]);
 }

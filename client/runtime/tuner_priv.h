@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/vec.h"
 #include "client/runtime/gpu.h"
 #include "client/runtime/host_pool.h"
 #include "client/runtime/launch.h"
@@ -77,8 +78,7 @@ typedef struct {
     int layer; /* bits, by LogLayer */
     int fd[LOG_LAYERS];
     pthread_mutex_t lock;
-    Profile *profile; /* calls with their counts, for layer 4 */
-    size_t n_profile, cap_profile;
+    VEC(Profile) profile; /* calls with their counts, for layer 4 */
 } CallLog;
 
 struct tuner_library {
@@ -119,6 +119,8 @@ unsigned process_forks(void);
 /* ERR_INPUT if t is NULL or this process was forked since t was opened; call: the function, for the
  * message. */
 Err library_usable(const tuner_library *t, const char *call);
+/* The same, and ERR_INPUT if desc, the description of what is to be computed, is NULL. */
+Err call_usable(const tuner_library *t, const void *desc, const char *call);
 /* Finds the file (see tuner.h) and reads it. */
 Err library_locate(tuner_library *t, const char *path, const tuner_options *o);
 /* tuner_embed.c: base is "embedded:NAME" or "embedded:NAME:KEY". */

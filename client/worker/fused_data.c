@@ -6,8 +6,6 @@
 #include "base/random.h"
 #include "client/worker/number.h"
 
-enum { ALIGN = 256 };
-
 static int64_t length_of(const Fused *op, FusedOperand o, int64_t m, int64_t n)
 {
     const Along along = fused_along(op, o);
@@ -32,7 +30,7 @@ static Err make(FusedData *f, const Fused *op, int64_t m, int64_t n, int64_t bat
         length[o] = length_of(op, (FusedOperand)o, m, n) * (o == FUSED_BIAS ? batch : 1);
         const DataType t = o == FUSED_BIAS ? op->bias_type : compute;
         f->at[o] = *n_bytes;
-        *n_bytes += ((uint64_t)length[o] * (uint64_t)type_bytes(t) + ALIGN - 1) / ALIGN * ALIGN;
+        *n_bytes += device_aligned((uint64_t)length[o] * (uint64_t)type_bytes(t));
         all += length[o];
     }
     f->data = malloc((size_t)all * sizeof *f->data + 1);

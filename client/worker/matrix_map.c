@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/integer.h"
+
 /* Rows and columns of each tensor. */
 static const IndexGroup sides[INDICES_TENSORS][2] = {
     {INDICES_M, INDICES_K}, {INDICES_K, INDICES_N}, {INDICES_M, INDICES_N}, {INDICES_M, INDICES_N}};
@@ -111,15 +113,6 @@ Err matrix_map_used(const MatrixMap *m, const IndexSizes *x, int64_t n_elements,
     return 0;
 }
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-    while (b) {
-        const int64_t rest = a % b;
-        a = b, b = rest;
-    }
-    return a;
-}
-
 /* Elements that a zero pad takes off the extent of a tensor: those before it, and those after the last
  * position below the pad's edge. */
 static int64_t padded(const IndexSizes *x, int t, int pad)
@@ -129,7 +122,7 @@ static int64_t padded(const IndexSizes *x, int t, int pad)
     int64_t step = 0, last = 0;
     for (int i = 0; i < 2; i++) {
         const int64_t stride = x->stride[t][index_list_find(l, index[i])];
-        step = gcd(stride, step);
+        step = int_gcd(stride, step);
         last += (x->size[index[i]] - 1) * stride;
     }
     int64_t reached = index_pad_edge(x, t, pad) - 1;

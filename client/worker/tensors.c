@@ -10,7 +10,7 @@
 #include "client/worker/number.h"
 #include "client/worker/parallel.h"
 
-enum { PAD = 65536, COPIES_MAX = 64, GPU_COPIES_MAX = 2048, KEPT_BYTES = 256 << 20, ALIGN = 256 };
+enum { PAD = 65536, COPIES_MAX = 64, GPU_COPIES_MAX = 2048, KEPT_BYTES = 256 << 20 };
 /* On a GPU, results up to this size are copied and checked whole, and inputs up to this size after each
  * validated run: 1 to 2 ms over PCIe. */
 static const uint64_t QUICK_BYTES = UINT64_C(8) << 20;
@@ -189,8 +189,6 @@ uint64_t set_operand(const TensorSet *s, const Problem *p, int tensor)
     return s->pointers.address + (uint64_t)tensor * 8 * (uint64_t)p->shape.batch;
 }
 
-static uint64_t aligned(uint64_t n) { return (n + ALIGN - 1) / ALIGN * ALIGN; }
-
 /* One allocation for all copies: the first is filled from the host, the others by doubling on the device. */
 static Err make_pool(Tensors *t, int wanted)
 {
@@ -200,7 +198,7 @@ static Err make_pool(Tensors *t, int wanted)
         if (shares(t, i))
             at[i] = at[TENSOR_C];
         else
-            at[i] = stride, stride += aligned(t->bytes[i]);
+            at[i] = stride, stride += device_aligned(t->bytes[i]);
     }
     TRY(api->alloc(t->device, stride * (uint64_t)wanted, DEVICE_GUARD_NONE, &t->pool));
     for (int i = 0; i < TENSOR_COUNT; i++) {

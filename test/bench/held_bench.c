@@ -23,7 +23,9 @@ enum { FOLDS = 10, DENSE = 12 };
 
 /* ---- sizes ---- */
 
-/* A size is of the first stratum that holds. */
+/* A size is of the first stratum that holds. Strata group sizes by what makes the choice of a kernel
+ * difficult, and therefore differ from those of scripts/strata.awk, which group them for comparisons with a
+ * peer. */
 typedef enum { BATCHED, TINY, SKINNY, ODD, LARGE, STRATA } Stratum;
 static const char *const strata[] = {"batched", "tiny", "skinny", "odd", "large"};
 
@@ -147,7 +149,7 @@ static void size_judge(Held *h, const Library *l, size_t z)
     size_t best, chosen[WAYS];
     const double least = best_of(h, z, &best);
     chosen[MODEL] = model_choose(&l->s, &h->m.size[z], can_run, t, &seconds);
-    chosen[TABLE] = model_table_nearest(&l->table, MODEL_WAY_RATIO, &h->m.size[z], t);
+    chosen[TABLE] = model_table_nearest(&l->table, DISTANCE_RATIO, &h->m.size[z], t);
     for (int w = 0; w < WAYS; w++)
         if (chosen[w] != SIZE_MAX) h->loss[w][z] = t[chosen[w]] / least - 1;
     errors_add(h, l, z, least);

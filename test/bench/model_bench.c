@@ -46,23 +46,23 @@ static Err type_of(const ModelMatrix *m, ProblemType *pt)
 
 /* Losses of all splits behind each other. */
 static Err splits_judge(Arena *a, const ModelMatrix *m, const ModelDevice *d, int splits,
-                        ModelQuality q[MODEL_WAYS])
+                        ModelQuality q[SELECT_METHODS])
 {
     ProblemType pt;
-    ModelQuality one[MODEL_WAYS];
-    double spearman[MODEL_WAYS] = {0}, first_99[MODEL_WAYS] = {0};
+    ModelQuality one[SELECT_METHODS];
+    double spearman[SELECT_METHODS] = {0}, first_99[SELECT_METHODS] = {0};
     TRY(type_of(m, &pt));
-    for (int w = 0; w < MODEL_WAYS; w++)
+    for (int w = 0; w < SELECT_METHODS; w++)
         TRY_ALLOC(q[w].loss = ARENA_ARRAY(a, (size_t)splits * m->n_sizes + 1, double));
     for (int s = 0; s < splits; s++) {
         TRY(model_cross_validate(a, &pt, m, d, (ModelFolds){FOLDS, splits > 1 ? (uint64_t)s + 1 : 0}, one));
-        for (int w = 0; w < MODEL_WAYS; w++) {
+        for (int w = 0; w < SELECT_METHODS; w++) {
             memcpy(&q[w].loss[(size_t)s * m->n_sizes], one[w].loss, m->n_sizes * sizeof(double));
             spearman[w] += one[w].spearman / splits;
             first_99[w] += one[w].first_99 / splits;
         }
     }
-    for (int w = 0; w < MODEL_WAYS; w++) {
+    for (int w = 0; w < SELECT_METHODS; w++) {
         TRY(model_quality_finish(a, &q[w], (size_t)splits * m->n_sizes));
         q[w].spearman = spearman[w];
         q[w].first_99 = first_99[w];
@@ -72,13 +72,13 @@ static Err splits_judge(Arena *a, const ModelMatrix *m, const ModelDevice *d, in
 
 static Err bench_matrix(Arena *a, Str name, const ModelMatrix *m, const ModelDevice *d, int splits)
 {
-    ModelQuality q[MODEL_WAYS];
+    ModelQuality q[SELECT_METHODS];
     TRY(splits_judge(a, m, d, splits, q));
     printf("%.*s: %zu kernels, %zu sizes\n", STR_ARG(name), m->n_kernels, m->n_sizes);
-    for (int w = 0; w < MODEL_WAYS; w++) {
+    for (int w = 0; w < SELECT_METHODS; w++) {
         char line[200];
         if (!q[w].n) continue;
-        model_quality_text(w, &q[w], line, sizeof line);
+        model_quality_text((SelectMethod)w, &q[w], line, sizeof line);
         printf("  %s\n", line);
     }
     ModelRates r[MODEL_CLASSES];

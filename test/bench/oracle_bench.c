@@ -173,13 +173,13 @@ static void search_print(const Oracle *x, const Progress99 *p, size_t n_kernels)
 
 static Err model_print(Oracle *x)
 {
-    static const ModelWay ways[] = {MODEL_WAY_TYPICAL, MODEL_WAY_FITTED, MODEL_WAY_RESIDUAL};
-    ModelQuality q[MODEL_WAYS];
+    static const SelectMethod ways[] = {SELECT_MODEL_TYPICAL, SELECT_MODEL_FITTED, SELECT_MODEL_RESIDUAL};
+    ModelQuality q[SELECT_METHODS];
     TRY(model_cross_validate(&x->a, x->pt, &x->m, &x->device, (ModelFolds){FOLDS, 0}, q));
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         printf("search, %s: first choice %.3f of the best on sizes left out (mean of %zu), Spearman %.2f, "
                "99%% within the first %.0f\n",
-               model_way_name(ways[i]), q[ways[i]].share, q[ways[i]].n, q[ways[i]].spearman,
+               select_method_name(ways[i]), q[ways[i]].share, q[ways[i]].n, q[ways[i]].spearman,
                q[ways[i]].first_99);
     return ERR_OK;
 }

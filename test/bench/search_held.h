@@ -133,7 +133,7 @@ static inline Err held_library(Held *h, Arena *a, const char *what, const bool *
         HeldAsk q = {kept, t};
         double seconds;
         const size_t k = h->out[z] ? model_choose(&s, &h->size[z], held_can_run, &q, &seconds) : SIZE_MAX;
-        const size_t row = k == SIZE_MAX ? k : model_table_nearest(&table, MODEL_WAY_RATIO, &h->size[z], t);
+        const size_t row = k == SIZE_MAX ? k : model_table_nearest(&table, DISTANCE_RATIO, &h->size[z], t);
         loss[0][z] = k == SIZE_MAX ? (double)NAN : t[k] / best - 1;
         loss[1][z] = row == SIZE_MAX ? (double)NAN : t[row] / best - 1;
         loss[2][z] = k == SIZE_MAX ? (double)NAN : held_best(h, z, kept) / best - 1;

@@ -114,7 +114,7 @@ static void choices_improve(void **state)
     ModelMatrix m;
     ModelDevice d;
     ModelRates truth;
-    ModelQuality q[MODEL_WAYS];
+    ModelQuality q[SELECT_METHODS];
     ProblemType pt;
     assert_ok(problem_type_gemm(&pt, false, false, TYPE_H, TYPE_H, TYPE_S));
     arena_init(&a, 0);
@@ -123,19 +123,19 @@ static void choices_improve(void **state)
     for (size_t k = 2; k < N_KERNELS; k++)
         m.seconds[N_KERNELS + k] = 0; /* two kernels have no rank correlation */
     assert_ok(model_cross_validate(&a, &pt, &m, &d, (ModelFolds){5, 0}, q));
-    for (int w = 0; w < MODEL_WAYS; w++) {
+    for (int w = 0; w < SELECT_METHODS; w++) {
         assert_int_equal(q[w].n, N_SIZES);
         assert_true(q[w].share > 0 && q[w].share <= 1 && q[w].mean_lo <= q[w].mean &&
                     q[w].mean <= q[w].mean_hi);
         assert_true(q[w].p50 <= q[w].p90 && q[w].p90 <= q[w].p95 && q[w].p95 <= q[w].worst);
     }
-    if (q[MODEL_WAY_FITTED].share < 0.98 || q[MODEL_WAY_FITTED].spearman < 0.95)
-        fail_msg("fitted: share %.3f, Spearman %.2f", q[MODEL_WAY_FITTED].share,
-                 q[MODEL_WAY_FITTED].spearman);
-    assert_true(q[MODEL_WAY_RESIDUAL].mean < q[MODEL_WAY_RATIO].mean);
-    assert_true(q[MODEL_WAY_RATIO].mean < q[MODEL_WAY_EUCLIDEAN].mean);
+    if (q[SELECT_MODEL_FITTED].share < 0.98 || q[SELECT_MODEL_FITTED].spearman < 0.95)
+        fail_msg("fitted: share %.3f, Spearman %.2f", q[SELECT_MODEL_FITTED].share,
+                 q[SELECT_MODEL_FITTED].spearman);
+    assert_true(q[SELECT_MODEL_RESIDUAL].mean < q[SELECT_TABLE + DISTANCE_RATIO].mean);
+    assert_true(q[SELECT_TABLE + DISTANCE_RATIO].mean < q[SELECT_TABLE + DISTANCE_EUCLIDEAN].mean);
     /* rows that a good model predicts make a table better */
-    assert_true(q[MODEL_WAY_RATIO_ROWS].mean < q[MODEL_WAY_RATIO].mean);
+    assert_true(q[SELECT_TABLE_ROWS].mean < q[SELECT_TABLE + DISTANCE_RATIO].mean);
     arena_fini(&a);
 }
 

@@ -47,7 +47,7 @@ static void test_guard_pages(void **state)
     DeviceMem plain;
     assert_ok(host_memory_alloc(0, DEVICE_GUARD_NONE, &plain));
     assert_non_null(plain.host);
-    assert_int_equal(host_memory_range(&plain, 0, 1), ERR_FAILED);
+    assert_int_equal(device_range(&plain, 0, 1), ERR_FAILED);
     host_memory_free(&plain);
     assert_int_equal(host_memory_alloc(UINT64_C(1) << 60, DEVICE_GUARD_NONE, &plain), ERR_FAILED);
 }

@@ -106,7 +106,7 @@ static void with_key(Str packed, Buf *out)
     buf_add(out, "\xa1x\xc0", 3);
 }
 
-static bool was_walked(const Library *lib) { return lib->chunk[0]->data.s != NULL; }
+static bool was_walked(const Library *lib) { return lib->chunks.v[0]->data.s != NULL; }
 
 static void same_solution(const LibSolution *x, const LibSolution *y)
 {
@@ -179,8 +179,8 @@ static void intact(void **state)
         make(&b, step);
         assert_ok(library_parse("lib", buf_view(&b), NULL, &gfx906, &lib));
         assert_true(was_walked(lib));
-        assert_int_equal(lib->chunk[0]->index != NULL, step > 1);
-        for (size_t i = 0; i < N_SOLUTIONS; i++) assert_null(atomic_load(&lib->chunk[0]->solution[i]));
+        assert_int_equal(lib->chunks.v[0]->index != NULL, step > 1);
+        for (size_t i = 0; i < N_SOLUTIONS; i++) assert_null(atomic_load(&lib->chunks.v[0]->solution[i]));
         library_free(lib);
         assert_int_equal(check_one(buf_view(&b)), 1);
         buf_fini(&b);

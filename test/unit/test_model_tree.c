@@ -85,12 +85,12 @@ static void made_as_board(Arena *a, ModelMatrix *m)
                          1024, (size_t)((i + j) & 1));
 }
 
-static void judge(Arena *a, const ModelMatrix *m, ModelQuality q[MODEL_WAYS])
+static void judge(Arena *a, const ModelMatrix *m, ModelQuality q[SELECT_METHODS])
 {
     ModelDevice d;
     device_of(&d);
     assert_ok(model_cross_validate(a, NULL, m, &d, (ModelFolds){5, 0}, q));
-    assert_int_equal(q[MODEL_WAY_TREE].n, m->n_sizes);
+    assert_int_equal(q[SELECT_TREE].n, m->n_sizes);
 }
 
 static void train(Arena *a, const ModelMatrix *m, const bool *usable, ModelTree *t)
@@ -121,16 +121,17 @@ static void a_tree_is_right(void **state)
     (void)state;
     Arena a;
     ModelMatrix m;
-    ModelQuality q[MODEL_WAYS];
+    ModelQuality q[SELECT_METHODS];
     ModelTree t, again;
     arena_init(&a, 0);
     made_by_depth(&a, &m);
     judge(&a, &m, q);
-    for (int w = MODEL_WAY_RATIO; w <= MODEL_WAY_JSD; w++) {
-        if (q[MODEL_WAY_TREE].mean > q[w].mean / 3)
-            fail_msg("tree %.3f, %s %.3f", q[MODEL_WAY_TREE].mean, model_way_name((ModelWay)w), q[w].mean);
-        assert_true(model_quality_is_less(&q[MODEL_WAY_TREE], &q[w]));
-        assert_false(model_quality_is_less(&q[w], &q[MODEL_WAY_TREE]));
+    for (int w = SELECT_TABLE; w < SELECT_TABLE + TABLE_DISTANCES; w++) {
+        if (q[SELECT_TREE].mean > q[w].mean / 3)
+            fail_msg("tree %.3f, %s %.3f", q[SELECT_TREE].mean, select_method_name((SelectMethod)w),
+                     q[w].mean);
+        assert_true(model_quality_is_less(&q[SELECT_TREE], &q[w]));
+        assert_false(model_quality_is_less(&q[w], &q[SELECT_TREE]));
     }
     train(&a, &m, NULL, &t);
     assert_true(t.n_nodes > 0 && t.n_nodes < MODEL_TREE_LEAVES && t.n_features <= MODEL_TREE_FEATURES);
@@ -163,14 +164,14 @@ static void a_distance_is_right(void **state)
     (void)state;
     Arena a;
     ModelMatrix m;
-    ModelQuality q[MODEL_WAYS];
+    ModelQuality q[SELECT_METHODS];
     ModelTree t;
     arena_init(&a, 0);
     made_as_board(&a, &m);
     judge(&a, &m, q);
-    if (q[MODEL_WAY_RATIO].mean > q[MODEL_WAY_TREE].mean / 2)
-        fail_msg("Ratio %.3f, tree %.3f", q[MODEL_WAY_RATIO].mean, q[MODEL_WAY_TREE].mean);
-    assert_false(model_quality_is_less(&q[MODEL_WAY_TREE], &q[MODEL_WAY_RATIO]));
+    if (q[SELECT_TABLE + DISTANCE_RATIO].mean > q[SELECT_TREE].mean / 2)
+        fail_msg("Ratio %.3f, tree %.3f", q[SELECT_TABLE + DISTANCE_RATIO].mean, q[SELECT_TREE].mean);
+    assert_false(model_quality_is_less(&q[SELECT_TREE], &q[SELECT_TABLE + DISTANCE_RATIO]));
     train(&a, &m, NULL, &t);
     assert_true(t.n_nodes < MODEL_TREE_LEAVES && depth_of(&t, t.root) <= MODEL_TREE_DEPTH);
     arena_fini(&a);

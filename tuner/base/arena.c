@@ -67,6 +67,14 @@ void *arena_array(Arena *a, size_t n, size_t size)
     return arena_alloc(a, n * size);
 }
 
+void *arena_grow(Arena *a, void *v, size_t n, size_t size)
+{
+    if (n & (n - 1)) return v; /* there is room for the next power of two */
+    void *more = arena_array(a, n ? 2 * n : 1, size);
+    if (more && n) memcpy(more, v, n * size);
+    return more;
+}
+
 Str arena_dup(Arena *a, Str s)
 {
     char *copy = s.n < SIZE_MAX ? arena_alloc(a, s.n + 1) : NULL;

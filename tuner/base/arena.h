@@ -23,6 +23,9 @@ void arena_reset(Arena *a);
 void *arena_alloc(Arena *a, size_t size);
 /* n objects of size bytes with overflow check. */
 void *arena_array(Arena *a, size_t n, size_t size);
+/* v: an array of n elements of size bytes that only this function has made. Returns an array with these
+ * elements and room for one more: v, or a copy of twice its length. */
+void *arena_grow(Arena *a, void *v, size_t n, size_t size);
 /* Copies; the copy is NUL-terminated. s == NULL in the result when out of memory. */
 Str arena_dup(Arena *a, Str s);
 Str arena_printf(Arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);

@@ -1,4 +1,5 @@
-/* Files, directories and clocks. Paths are NUL-terminated; messages name the path and the reason. */
+/* Files, directories, the clock and the processors. Paths are NUL-terminated; messages name the path and the
+ * reason. */
 #ifndef BASE_FS_H
 #define BASE_FS_H
 
@@ -6,6 +7,8 @@
 
 /* Monotonic clock in nanoseconds. */
 uint64_t clock_ns(void);
+/* Processors that this process may use. */
+int cpu_count(void);
 
 /* Reads a whole regular file; more than max_bytes is ERR_INPUT. The text is NUL-terminated (not counted). */
 Err file_read(Arena *a, const char *path, size_t max_bytes, Str *out);

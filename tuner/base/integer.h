@@ -16,5 +16,15 @@ static inline int64_t int_gcd(int64_t a, int64_t b)
 
 /* a / b rounded up; b > 0. */
 static inline int64_t int_ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+/* The least multiple of `unit` that is not below a. */
+static inline int64_t int_round_up(int64_t a, int64_t unit) { return int_ceil_div(a, unit) * unit; }
+
+/* The largest power of two that divides n and is at most `most`. */
+static inline int int_pow2_in(int n, int most)
+{
+    int v = 1;
+    while (v * 2 <= most && n % (v * 2) == 0) v *= 2;
+    return v;
+}
 
 #endif

@@ -55,7 +55,6 @@ bool interrupted(void);
 /* Forgets an interrupt, to finish what is known; the next one sets the flag again. */
 void interrupt_clear(void);
 
-int cpu_count(void);              /* usable by this process */
 int threads_ready(void);          /* of the machine: that run or wait for a core now; 0: unknown */
 uint64_t memory_free_bytes(void); /* available without swapping */
 

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/integer.h"
 #include "fmt/node.h"
 
 enum { NOTE_METADATA = 32, DESCRIPTOR_BYTES = 64, RSRC3 = 44, RSRC1 = 48 };
@@ -95,8 +96,6 @@ static Unit unit_of(const Target *t)
     return t->isa[0] >= 10 ? (Unit){4, 131072, 32} : (Unit){4, 65536, 16};
 }
 
-static int64_t up(int64_t v, int64_t granule) { return (v + granule - 1) / granule * granule; }
-
 /* Waves that a SIMD runs at once. allocated: vector registers that the kernel descriptor asks for. */
 static int64_t waves(const CodeFacts *f, const Target *t, int64_t allocated)
 {
@@ -104,16 +103,16 @@ static int64_t waves(const CodeFacts *f, const Target *t, int64_t allocated)
     const TargetRegisters *s = target_registers(t);
     Unit u = unit_of(t);
     if (!s || f->threads <= 0 || allocated <= 0) return -1;
-    int64_t per_group = up(f->threads, t->wave_size) / t->wave_size, n = s->waves;
-    int64_t by_vgpr = (s->vgprs - s->agprs) / up(allocated, s->vgpr_granule);
+    int64_t per_group = int_ceil_div(f->threads, t->wave_size), n = s->waves;
+    int64_t by_vgpr = (s->vgprs - s->agprs) / int_round_up(allocated, s->vgpr_granule);
     if (by_vgpr < n) n = by_vgpr;
-    if (s->sgprs && f->sgpr > 0 && s->sgprs / up(f->sgpr, s->sgpr_granule) < n)
-        n = s->sgprs / up(f->sgpr, s->sgpr_granule);
+    if (s->sgprs && f->sgpr > 0 && s->sgprs / int_round_up(f->sgpr, s->sgpr_granule) < n)
+        n = s->sgprs / int_round_up(f->sgpr, s->sgpr_granule);
     int64_t groups = n * u.simds / per_group;
-    if (f->lds > 0 && u.lds_bytes / up(f->lds, LDS_GRANULE) < groups)
-        groups = u.lds_bytes / up(f->lds, LDS_GRANULE);
+    if (f->lds > 0 && u.lds_bytes / int_round_up(f->lds, LDS_GRANULE) < groups)
+        groups = u.lds_bytes / int_round_up(f->lds, LDS_GRANULE);
     if (per_group > 1 && groups > u.groups) groups = u.groups;
-    return (groups * per_group + u.simds - 1) / u.simds;
+    return int_ceil_div(groups * per_group, u.simds);
 }
 
 /* ---- kernel descriptor ---- */

@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/integer.h"
+
 /* An entry is a byte of format, a byte of attribute and a 16-bit value; with format 4 the value is the number
  * of bytes that follow. */
 enum { FORMAT_BYTES = 4, ATTR_THREADS = 0x05, ATTR_FRAME = 0x11, ATTR_PARAMS = 0x19, ATTR_REGISTERS = 0x2f };
@@ -91,8 +93,6 @@ static Err section_named(const Elf *e, const char *prefix, Str symbol, ElfSectio
 /* Since version 8 of the ABI (CUDA 13) the architecture is in the second byte. */
 static int sm_of(const Elf *e) { return (int)(e->abi_version >= 8 ? e->flags >> 8 & 0xff : e->flags & 0xff); }
 
-static int64_t up(int64_t v, int64_t granule) { return (v + granule - 1) / granule * granule; }
-
 /* Warps that each of the SM's four partitions runs at once; -1 when the SM is not in the table. */
 static int64_t waves(const CodeFacts *f, const Target *t)
 {
@@ -100,13 +100,14 @@ static int64_t waves(const CodeFacts *f, const Target *t)
     for (size_t i = 0; i < sizeof sms / sizeof *sms; i++)
         if (sms[i].major == t->isa[0] && sms[i].minor == t->isa[1]) sm = &sms[i];
     if (!sm || f->vgpr <= 0 || f->threads <= 0) return -1;
-    int64_t warps = up(f->threads, 32) / 32, blocks = sm->blocks;
-    int64_t by_registers = SM_REGISTERS / SM_PARTS / up(f->vgpr * 32, REGISTER_GRANULE) * SM_PARTS / warps;
-    int64_t shared = up((f->lds > 0 ? f->lds : 0) + RESERVED_SHARED, SHARED_GRANULE);
+    int64_t warps = int_ceil_div(f->threads, 32), blocks = sm->blocks;
+    int64_t by_registers =
+        SM_REGISTERS / SM_PARTS / int_round_up(f->vgpr * 32, REGISTER_GRANULE) * SM_PARTS / warps;
+    int64_t shared = int_round_up((f->lds > 0 ? f->lds : 0) + RESERVED_SHARED, SHARED_GRANULE);
     int64_t limit[] = {sm->warps / warps, by_registers, (int64_t)sm->shared_kib * 1024 / shared};
     for (size_t i = 0; i < sizeof limit / sizeof *limit; i++)
         if (limit[i] < blocks) blocks = limit[i];
-    return (blocks * warps + SM_PARTS - 1) / SM_PARTS;
+    return int_ceil_div(blocks * warps, SM_PARTS);
 }
 
 /* Dynamic shared memory that a launch requests: the kernel's text stores it in the constant

@@ -77,6 +77,9 @@ const Expr *expr_name(ExprPool *p, const char *name, const Expr *e);
 const Expr *expr_kept(ExprPool *p, const char *name, const Expr *e);
 /* The same value with the narrower range lo .. hi, which the caller guarantees. */
 const Expr *expr_within(ExprPool *p, const Expr *e, int64_t lo, int64_t hi);
+/* The same for values that are not negative and have 32 or 31 bits: numbers of tiles, sizes, indices. */
+static inline const Expr *expr_u32(ExprPool *p, const Expr *e) { return expr_within(p, e, 0, UINT32_MAX); }
+static inline const Expr *expr_u31(ExprPool *p, const Expr *e) { return expr_within(p, e, 0, INT32_MAX); }
 /* The same value as a multiple of factor, which the caller guarantees. */
 const Expr *expr_multiple(ExprPool *p, const Expr *e, int64_t factor);
 /* kind: ADD to EITHER. */

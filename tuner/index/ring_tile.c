@@ -103,10 +103,10 @@ RingTable ring_table(int n_threads, int depth, int ahead, int pads)
     return t;
 }
 
-int64_t ring_local_bytes(int64_t stages, int64_t results, bool apart)
+int64_t ring_local_bytes(int64_t stages, int64_t results, bool separate)
 {
     enum { UNIT = 128 };
     results = (results + UNIT - 1) / UNIT * UNIT;
-    if (apart) return stages + results;
+    if (separate) return stages + results;
     return results > stages ? results : stages;
 }

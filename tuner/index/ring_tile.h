@@ -70,8 +70,8 @@ typedef struct {
 /* tile: macro tile; parts: of its columns; run: neighbours along M of which a thread's results consist;
  * sum_bytes: of a sum; splits: LocalSplitU. */
 RingResults ring_results(const int tile[2], int parts, int run, int sum_bytes, int splits);
-/* Bytes of shared memory for all stages and for results. Results have the stages' memory unless copies into
- * the stages are under way meanwhile (apart). */
-int64_t ring_local_bytes(int64_t stages, int64_t results, bool apart);
+/* Bytes of shared memory for all stages and for results. Results are in the stages' memory, or behind it
+ * (separate) where copies into the stages are under way while results are stored. */
+int64_t ring_local_bytes(int64_t stages, int64_t results, bool separate);
 
 #endif

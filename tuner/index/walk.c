@@ -2,9 +2,6 @@
  * Tensile for the walk; the remappings of work-groups to XCCs of Wave and of TensileLite for dies. */
 #include "index/walk.h"
 
-/* A number of tiles or groups; it has 32 bits because larger launches are refused. */
-static const Expr *counted(ExprPool *p, const Expr *e) { return expr_within(p, e, 0, UINT32_MAX); }
-
 static const Expr *var(ExprPool *p, const char *name, int slot, int64_t lo)
 {
     return expr_var(p, name ? name : "", slot, lo, UINT32_MAX);
@@ -37,7 +34,7 @@ static void in_band(ExprPool *p, const Expr *serial, const Expr *wide, const Exp
                     const Expr **along)
 {
     *across = expr_div(p, serial, wide);
-    *along = counted(p, expr_add(p, expr_mod(p, serial, wide), first));
+    *along = expr_u32(p, expr_add(p, expr_mod(p, serial, wide), first));
 }
 
 void walk_bands(ExprPool *p, const Expr *width, const Expr *tiles, const Expr *across_tiles,
@@ -48,8 +45,8 @@ void walk_bands(ExprPool *p, const Expr *width, const Expr *tiles, const Expr *a
     const Expr *wide = expr_select(p, full, width, last_width(p, width, tiles));
     wide = expr_name(p, "wide", expr_within(p, wide, 1, UINT32_MAX));
     const Expr *serial =
-        counted(p, expr_add(p, *across, counted(p, expr_mul(p, expr_mod(p, *along, width), across_tiles))));
-    in_band(p, expr_name(p, "serial", serial), wide, counted(p, expr_mul(p, band, width)), across, along);
+        expr_u32(p, expr_add(p, *across, expr_u32(p, expr_mul(p, expr_mod(p, *along, width), across_tiles))));
+    in_band(p, expr_name(p, "serial", serial), wide, expr_u32(p, expr_mul(p, band, width)), across, along);
 }
 
 /* The bits of x and all below the highest of them. */
@@ -58,8 +55,8 @@ static const Expr *filled_up(ExprPool *p, const Expr *x)
     static const char *const names[] = {"up_1", "up_2", "up_4", "up_8", "up_16"};
     for (int i = 0; i < 5; i++) {
         const Expr *moved = expr_div_i(p, x, INT64_C(1) << (1 << i)), *both = expr_op(p, EXPR_AND, x, moved);
-        const Expr *either = expr_sub(p, counted(p, expr_add(p, x, moved)), both);
-        x = expr_name(p, names[i], counted(p, either));
+        const Expr *either = expr_sub(p, expr_u32(p, expr_add(p, x, moved)), both);
+        x = expr_name(p, names[i], expr_u32(p, either));
     }
     return x;
 }
@@ -70,7 +67,7 @@ static const Expr *even_bits(ExprPool *p, const Expr *x, const char *const names
     static const int64_t mask[] = {0x55555555, 0x33333333, 0x0f0f0f0f, 0x00ff00ff, 0x0000ffff};
     x = expr_and_i(p, x, mask[0]);
     for (int i = 0; i < 4; i++) {
-        const Expr *closer = counted(p, expr_add(p, x, expr_div_i(p, x, INT64_C(1) << (1 << i))));
+        const Expr *closer = expr_u32(p, expr_add(p, x, expr_div_i(p, x, INT64_C(1) << (1 << i))));
         x = expr_and_i(p, expr_name(p, names[i], closer), mask[i + 1]);
     }
     return x;
@@ -87,7 +84,7 @@ void walk_z(ExprPool *p, const Expr *tiles_m, const Expr *tiles_n, const Expr **
         /* The square of side 2^t around the tile is whole as long as the tile's number with the lowest t bits
          * set is at most size - 1: up to the highest bit in which the two differ, or as often as 2 divides
          * the size. */
-        const Expr *last = expr_name(p, names[i][1], counted(p, expr_add_i(p, size[i], -1)));
+        const Expr *last = expr_name(p, names[i][1], expr_u32(p, expr_add_i(p, size[i], -1)));
         at[i] = expr_name(p, names[i][0], at[i]);
         const Expr *differs = expr_op(p, EXPR_XOR, at[i], last),
                    *divides = expr_op(p, EXPR_XOR, size[i], last);
@@ -95,16 +92,16 @@ void walk_z(ExprPool *p, const Expr *tiles_m, const Expr *tiles_n, const Expr **
         side = expr_op(p, EXPR_MIN, side, whole);
         if (i == 0) side = expr_name(p, "side_m", side);
     }
-    const Expr *mask = filled_up(p, expr_name(p, "side", counted(p, side)));
+    const Expr *mask = filled_up(p, expr_name(p, "side", expr_u32(p, side)));
     mask = expr_name(p, "z_mask", expr_div_i(p, mask, 2));
     const Expr *in[2];
     for (int i = 0; i < 2; i++) in[i] = expr_name(p, i ? "z_n" : "z_m", expr_op(p, EXPR_AND, at[i], mask));
-    const Expr *rows = counted(p, expr_mul(p, in[1], counted(p, expr_add_i(p, mask, 1))));
-    const Expr *serial = expr_name(p, "z_serial", counted(p, expr_add(p, in[0], rows)));
+    const Expr *rows = expr_u32(p, expr_mul(p, in[1], expr_u32(p, expr_add_i(p, mask, 1))));
+    const Expr *serial = expr_name(p, "z_serial", expr_u32(p, expr_add(p, in[0], rows)));
     for (int i = 0; i < 2; i++) {
         const Expr *bits = even_bits(p, i ? expr_div_i(p, serial, 2) : serial, bits_names[i]);
-        const Expr *first = counted(p, expr_sub(p, at[i], in[i]));
-        *(i ? y : x) = counted(p, expr_add(p, first, bits));
+        const Expr *first = expr_u32(p, expr_sub(p, at[i], in[i]));
+        *(i ? y : x) = expr_u32(p, expr_add(p, first, bits));
     }
 }
 
@@ -113,13 +110,13 @@ void walk_map(ExprPool *p, const Expr *id, const Expr *width, const Expr *tiles,
 {
     /* a band of more tiles than there are is a band of all: the product stays below 2^32 */
     const Expr *least = expr_name(p, "width", expr_op(p, EXPR_MIN, width, tiles));
-    const Expr *in_a_band = expr_name(p, "band_ids", counted(p, expr_mul(p, least, across_tiles)));
+    const Expr *in_a_band = expr_name(p, "band_ids", expr_u32(p, expr_mul(p, least, across_tiles)));
     const Expr *band = expr_name(p, "band", expr_div(p, id, in_a_band));
-    const Expr *first = expr_name(p, "band_first", counted(p, expr_mul(p, band, least)));
+    const Expr *first = expr_name(p, "band_first", expr_u32(p, expr_mul(p, band, least)));
     const Expr *left = expr_within(p, expr_sub(p, tiles, first), 1, UINT32_MAX);
     const Expr *wide = expr_name(p, "wide", expr_op(p, EXPR_MIN, least, left));
-    const Expr *before = counted(p, expr_mul(p, band, in_a_band));
-    const Expr *serial = expr_name(p, "serial", expr_within(p, expr_sub(p, id, before), 0, UINT32_MAX));
+    const Expr *before = expr_u32(p, expr_mul(p, band, in_a_band));
+    const Expr *serial = expr_name(p, "serial", expr_u32(p, expr_sub(p, id, before)));
     in_band(p, serial, wide, first, across, along);
 }
 
@@ -144,9 +141,9 @@ MappingSizes mapping_sizes(ExprPool *p, const Expr *word, const Expr *chunk_word
 const Expr *walk_dies(ExprPool *p, const Expr *id, const Expr *n, const Expr *n_dies)
 {
     const Expr *die = expr_mod(p, id, n_dies);
-    const Expr *before = expr_add(p, counted(p, expr_mul(p, die, expr_div(p, n, n_dies))),
+    const Expr *before = expr_add(p, expr_u32(p, expr_mul(p, die, expr_div(p, n, n_dies))),
                                   expr_op(p, EXPR_MIN, die, expr_mod(p, n, n_dies)));
-    return counted(p, expr_add(p, counted(p, before), expr_div(p, id, n_dies)));
+    return expr_u32(p, expr_add(p, expr_u32(p, before), expr_div(p, id, n_dies)));
 }
 
 const Expr *walk_dies_grouped(ExprPool *p, const Expr *id, const Expr *n, const Expr *n_dies,
@@ -155,17 +152,17 @@ const Expr *walk_dies_grouped(ExprPool *p, const Expr *id, const Expr *n, const 
     const Expr *die = expr_mod(p, id, n_dies);
     const Expr *turns = expr_div(p, n, n_dies), *base = expr_const(p, 0), *size = turns, *in = id;
     if (group) { /* the last group may be smaller */
-        const Expr *first_left = counted(p, expr_mul(p, expr_div(p, n, group), group));
-        const Expr *left = expr_within(p, expr_sub(p, n, first_left), 0, UINT32_MAX);
+        const Expr *first_left = expr_u32(p, expr_mul(p, expr_div(p, n, group), group));
+        const Expr *left = expr_u32(p, expr_sub(p, n, first_left));
         const Expr *is_left = expr_op(p, EXPR_LE, first_left, id);
         size = expr_div(p, expr_select(p, is_left, left, group), n_dies);
-        base = counted(p, expr_mul(p, expr_div(p, id, group), group));
+        base = expr_u32(p, expr_mul(p, expr_div(p, id, group), group));
         in = expr_mod(p, id, group);
     }
-    const Expr *moved = counted(p, expr_add(p, base, expr_div(p, in, n_dies)));
-    moved = expr_add(p, moved, counted(p, expr_mul(p, die, size)));
-    const Expr *stays = expr_op(p, EXPR_LE, counted(p, expr_mul(p, turns, n_dies)), id);
-    return expr_select(p, stays, id, counted(p, moved));
+    const Expr *moved = expr_u32(p, expr_add(p, base, expr_div(p, in, n_dies)));
+    moved = expr_add(p, moved, expr_u32(p, expr_mul(p, die, size)));
+    const Expr *stays = expr_op(p, EXPR_LE, expr_u32(p, expr_mul(p, turns, n_dies)), id);
+    return expr_select(p, stays, id, expr_u32(p, moved));
 }
 
 const Expr *walk_dies_chunked(ExprPool *p, const Expr *id, const Expr *n, const Expr *n_dies,
@@ -173,11 +170,11 @@ const Expr *walk_dies_chunked(ExprPool *p, const Expr *id, const Expr *n, const 
 {
     const Expr *die = expr_mod(p, id, n_dies);
     const Expr *turn = expr_mul(p, n_dies, chunk), *local = expr_div(p, id, n_dies);
-    const Expr *whole = counted(p, expr_mul(p, expr_div(p, n, turn), turn));
-    const Expr *round = counted(p, expr_mul(p, expr_div(p, local, chunk), turn));
+    const Expr *whole = expr_u32(p, expr_mul(p, expr_div(p, n, turn), turn));
+    const Expr *round = expr_u32(p, expr_mul(p, expr_div(p, local, chunk), turn));
     const Expr *moved =
-        expr_add(p, round, counted(p, expr_add(p, expr_mul(p, die, chunk), expr_mod(p, local, chunk))));
-    return expr_select(p, expr_op(p, EXPR_LE, whole, id), id, counted(p, moved));
+        expr_add(p, round, expr_u32(p, expr_add(p, expr_mul(p, die, chunk), expr_mod(p, local, chunk))));
+    return expr_select(p, expr_op(p, EXPR_LE, whole, id), id, expr_u32(p, moved));
 }
 
 const Expr *walk_remap(ExprPool *p, const Expr *id, const Expr *n, const MappingSizes *sizes)
@@ -195,15 +192,15 @@ const Expr *walk_remap(ExprPool *p, const Expr *id, const Expr *n, const Mapping
 /* Rows of the grid: columns of tiles, times the parts of K. */
 static const Expr *rows(ExprPool *p, const Walk *w, const Expr *tiles_n)
 {
-    return counted(p, expr_mul_i(p, tiles_n, w->split));
+    return expr_u32(p, expr_mul_i(p, tiles_n, w->split));
 }
 
 const Expr *walk_ids(ExprPool *p, const Walk *w, const WalkNames *names)
 {
     const Expr *n = expr_mul(p, var(p, names->tiles_m, WALK_TILES_M, 1),
                              rows(p, w, var(p, names->tiles_n, WALK_TILES_N, 1)));
-    n = counted(p, n);
-    return w->batch_in_id ? counted(p, expr_mul(p, n, var(p, names->batch, WALK_BATCH, 1))) : n;
+    n = expr_u32(p, n);
+    return w->batch_in_id ? expr_u32(p, expr_mul(p, n, var(p, names->batch, WALK_BATCH, 1))) : n;
 }
 
 /* The tile in the order of the argument words. x, y: column and row of the tile in the grid. */
@@ -212,15 +209,15 @@ static void place_by_words(ExprPool *p, const Walk *w, const WalkNames *names, c
 {
     const Expr *tiles_m = var(p, names->tiles_m, WALK_TILES_M, 1),
                *tiles_n = var(p, names->tiles_n, WALK_TILES_N, 1);
-    const Expr *n = expr_name(p, "n_tiles", counted(p, expr_mul(p, tiles_m, tiles_n)));
+    const Expr *n = expr_name(p, "n_tiles", expr_u32(p, expr_mul(p, tiles_m, tiles_n)));
     const MappingSizes sizes = mapping_sizes(p, var(p, names->mapping, WALK_MAPPING, 0),
                                              var(p, names->mapping_chunk, WALK_MAPPING_CHUNK, 0));
-    const Expr *id = counted(p, expr_add(p, x, counted(p, expr_mul(p, y, tiles_m))));
+    const Expr *id = expr_u32(p, expr_add(p, x, expr_u32(p, expr_mul(p, y, tiles_m))));
     if (w->persistent && w->split <= 1) { /* it is the walk's own id */
         id = var(p, names->id, WALK_ID, 0);
         if (w->batch_in_id) { /* the remainder by the quotient: one division is enough */
             at->wg2 = expr_name(p, "matrix", expr_div(p, id, n));
-            id = expr_within(p, expr_sub(p, id, counted(p, expr_mul(p, at->wg2, n))), 0, UINT32_MAX);
+            id = expr_u32(p, expr_sub(p, id, expr_u32(p, expr_mul(p, at->wg2, n))));
         }
     }
     id = expr_name(p, "tile_id", id);
@@ -282,30 +279,31 @@ WalkChunks walk_chunks(ExprPool *p, const Walk *w, const Expr *k, const Expr *pa
                             .whole = expr_div_i(p, k, w->depth_u)};
     const Expr *each = expr_name(p, "each", expr_div_i(p, chunks, parts));
     const Expr *more = expr_name(p, "more", expr_mod_i(p, chunks, parts));
-    const Expr *count = expr_name(p, "count", counted(p, expr_add(p, each, expr_op(p, EXPR_LT, part, more))));
+    const Expr *count =
+        expr_name(p, "count", expr_u32(p, expr_add(p, each, expr_op(p, EXPR_LT, part, more))));
     const Expr *first = part, *step = expr_const(p, w->split_chunks_round_robin ? parts : 1);
     if (!w->split_chunks_round_robin)
-        first = expr_add(p, counted(p, expr_mul(p, part, each)), expr_op(p, EXPR_MIN, part, more));
-    first = expr_name(p, "first", counted(p, first));
+        first = expr_add(p, expr_u32(p, expr_mul(p, part, each)), expr_op(p, EXPR_MIN, part, more));
+    first = expr_name(p, "first", expr_u32(p, first));
     /* the last chunk, which the end of K may cut, belongs to this part */
-    const Expr *last_part = expr_mod_i(p, counted(p, expr_add_i(p, chunks, parts - 1)), parts);
+    const Expr *last_part = expr_mod_i(p, expr_u32(p, expr_add_i(p, chunks, parts - 1)), parts);
     const Expr *has_last = w->split_chunks_round_robin
                                ? expr_op(p, EXPR_EQ, part, last_part)
-                               : expr_op(p, EXPR_EQ, counted(p, expr_add(p, first, count)), chunks);
+                               : expr_op(p, EXPR_EQ, expr_u32(p, expr_add(p, first, count)), chunks);
     has_last = expr_op(p, EXPR_BOTH, expr_op(p, EXPR_LT, expr_const(p, 0), count), has_last);
     const Expr *whole = expr_sub(p, count, expr_op(p, EXPR_BOTH, cut, has_last));
-    return (WalkChunks){.first = first, .step = step, .count = count, .whole = counted(p, whole)};
+    return (WalkChunks){.first = first, .step = step, .count = count, .whole = expr_u32(p, whole)};
 }
 
 WalkSlots walk_slots(ExprPool *p, const Walk *w, const WalkNames *names, const WalkPlace *at)
 {
     const Expr *tiles_m = var(p, names->tiles_m, WALK_TILES_M, 1),
                *tiles_n = var(p, names->tiles_n, WALK_TILES_N, 1);
-    const Expr *tile = counted(p, expr_add(p, counted(p, expr_mul(p, at->wg2, tiles_n)), at->wg1));
-    tile = counted(p, expr_add(p, counted(p, expr_mul(p, tile, tiles_m)), at->wg0));
+    const Expr *tile = expr_u32(p, expr_add(p, expr_u32(p, expr_mul(p, at->wg2, tiles_n)), at->wg1));
+    tile = expr_u32(p, expr_add(p, expr_u32(p, expr_mul(p, tile, tiles_m)), at->wg0));
     if (w->split <= 1) tile = expr_const(p, 0);
     tile = expr_name(p, "tile_number", tile);
-    return (WalkSlots){.slot = counted(p, expr_mul_i(p, tile, w->split)), .parts = expr_const(p, w->split)};
+    return (WalkSlots){.slot = expr_u32(p, expr_mul_i(p, tile, w->split)), .parts = expr_const(p, w->split)};
 }
 
 const Expr *walk_stagger(ExprPool *p, const Walk *w, const WalkNames *names, const WalkPlace *at,
@@ -313,7 +311,7 @@ const Expr *walk_stagger(ExprPool *p, const Walk *w, const WalkNames *names, con
 {
     const Expr *tiles_m = var(p, names->tiles_m, WALK_TILES_M, 1),
                *tiles_n = var(p, names->tiles_n, WALK_TILES_N, 1);
-    const Expr *id = at->wg0, *tile = counted(p, expr_mul(p, at->wg1, tiles_m));
+    const Expr *id = at->wg0, *tile = expr_u32(p, expr_mul(p, at->wg1, tiles_m));
     switch (w->stagger_mapping) {
     case 1:
         id = at->wg1;
@@ -322,8 +320,8 @@ const Expr *walk_stagger(ExprPool *p, const Walk *w, const WalkNames *names, con
         id = at->wg2;
         break;
     case 3:
-        id = counted(p, expr_mul(p, at->wg2, counted(p, expr_mul(p, tiles_m, tiles_n))));
-        id = counted(p, expr_add(p, counted(p, expr_add(p, at->wg0, tile)), id));
+        id = expr_u32(p, expr_mul(p, at->wg2, expr_u32(p, expr_mul(p, tiles_m, tiles_n))));
+        id = expr_u32(p, expr_add(p, expr_u32(p, expr_add(p, at->wg0, tile)), id));
         break;
     case 4:
         id = expr_const(p, UINT32_MAX);
@@ -333,6 +331,6 @@ const Expr *walk_stagger(ExprPool *p, const Walk *w, const WalkNames *names, con
     }
     const Expr *mask = var(p, names->stagger_mask, WALK_STAGGER_MASK, 0);
     const Expr *late = expr_op(p, EXPR_AND, id, mask);
-    late = expr_name(p, "delay", counted(p, expr_mul_i(p, late, INT64_C(1) << w->stagger_shift)));
+    late = expr_name(p, "delay", expr_u32(p, expr_mul_i(p, late, INT64_C(1) << w->stagger_shift)));
     return expr_select(p, expr_op(p, EXPR_LT, late, whole), late, expr_const(p, 0));
 }

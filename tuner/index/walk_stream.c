@@ -11,10 +11,9 @@
 #include <math.h>
 
 /* Sizes have 32 bits because larger launches are refused. */
-static const Expr *counted(ExprPool *p, const Expr *e) { return expr_within(p, e, 0, UINT32_MAX); }
-static const Expr *add(ExprPool *p, const Expr *x, const Expr *y) { return counted(p, expr_add(p, x, y)); }
-static const Expr *sub(ExprPool *p, const Expr *x, const Expr *y) { return counted(p, expr_sub(p, x, y)); }
-static const Expr *mul(ExprPool *p, const Expr *x, const Expr *y) { return counted(p, expr_mul(p, x, y)); }
+static const Expr *add(ExprPool *p, const Expr *x, const Expr *y) { return expr_u32(p, expr_add(p, x, y)); }
+static const Expr *sub(ExprPool *p, const Expr *x, const Expr *y) { return expr_u32(p, expr_sub(p, x, y)); }
+static const Expr *mul(ExprPool *p, const Expr *x, const Expr *y) { return expr_u32(p, expr_mul(p, x, y)); }
 static const Expr *min(ExprPool *p, const Expr *x, const Expr *y) { return expr_op(p, EXPR_MIN, x, y); }
 static const Expr *at_least_1(ExprPool *p, const Expr *e)
 {
@@ -24,7 +23,7 @@ static const Expr *at_least_1(ExprPool *p, const Expr *e)
 /* x / n, without a division where tiles are not cut (n 1): 0.05 us each before the first load of a tile. */
 static const Expr *by_parts(ExprPool *p, const Expr *x, const Expr *n)
 {
-    return counted(p, expr_select(p, expr_op(p, EXPR_LT, expr_const(p, 1), n), expr_div(p, x, n), x));
+    return expr_u32(p, expr_select(p, expr_op(p, EXPR_LT, expr_const(p, 1), n), expr_div(p, x, n), x));
 }
 
 /* Tiles that are cut into shares. Where all rounds are whole, each share is a tile. */
@@ -105,7 +104,7 @@ WalkStreamWords walk_stream_words(ExprPool *p, const Walk *w, const Expr *tiles,
         level_words(p, w, tiles, groups, k, &words);
         return words;
     }
-    words.shared = expr_name(p, "shared_tiles", counted(p, shared_tiles(p, w, tiles, groups, rounds)));
+    words.shared = expr_name(p, "shared_tiles", expr_u32(p, shared_tiles(p, w, tiles, groups, rounds)));
     if (w->stream_k == 1) {
         words.share = expr_name(p, "share", expr_ceil_div(p, words.total, groups));
         return words;
@@ -185,7 +184,7 @@ static const Expr *cut_tiles(ExprPool *p, const Expr *from, const Expr *to, cons
     const Expr *last = expr_div(p, sub(p, to, expr_const(p, 1)), chunks);
     const Expr *n = add(p, sub(p, last, first), expr_const(p, 1));
     n = expr_select(p, expr_op(p, EXPR_LT, from, to), n, expr_const(p, 0));
-    return expr_name(p, "cut_tiles", counted(p, n));
+    return expr_name(p, "cut_tiles", expr_u32(p, n));
 }
 
 /* Tiles that a group takes whole. */
@@ -213,7 +212,7 @@ static Step step_of(ExprPool *p, const Walk *w, const Expr *tiles, const Expr *s
     is_cut = expr_name(p, "is_cut", is_cut);
     const Expr *tile = last ? expr_select(p, is_cut, add(p, sub(p, tiles, shared), i), j)
                             : expr_select(p, is_cut, i, add(p, shared, j));
-    return (Step){is_cut, i, expr_name(p, "tile", counted(p, tile)), add(p, whole, cut)};
+    return (Step){is_cut, i, expr_name(p, "tile", expr_u32(p, tile)), add(p, whole, cut)};
 }
 
 /* The same where ids count tiles: a group's first id behind the whole tiles is that of its part of another
@@ -221,11 +220,11 @@ static Step step_of(ExprPool *p, const Walk *w, const Expr *tiles, const Expr *s
 static Step step_by_id(ExprPool *p, const WalkStreamWords *words, const Expr *cut_tile, const Expr *cut,
                        const Expr *groups, const Expr *id)
 {
-    const Expr *is_cut = words->is_cut ? words->is_cut
-                                       : expr_name(p, "is_cut", expr_op(p, EXPR_LE, words->whole, id));
+    const Expr *is_cut =
+        words->is_cut ? words->is_cut : expr_name(p, "is_cut", expr_op(p, EXPR_LE, words->whole, id));
     const Expr *tile = expr_select(p, is_cut, add(p, words->whole, cut_tile), id);
     const Expr *ids = add(p, words->whole, expr_select(p, cut, groups, expr_const(p, 0)));
-    return (Step){is_cut, cut_tile, expr_name(p, "tile", counted(p, tile)), ids};
+    return (Step){is_cut, cut_tile, expr_name(p, "tile", expr_u32(p, tile)), ids};
 }
 
 /* With Walk.stream_part: group g has part g % parts of tile g / parts of those that are cut. */
@@ -248,8 +247,8 @@ static WalkStream level_stream(ExprPool *p, const Walk *w, const WalkStreamWords
     return (WalkStream){
         .steps = s.steps,
         .tile = s.tile,
-        .first = expr_name(p, "first", counted(p, expr_select(p, s.is_cut, first, zero))),
-        .count = expr_name(p, "in_share", counted(p, expr_select(p, s.is_cut, count, words->chunks))),
+        .first = expr_name(p, "first", expr_u32(p, expr_select(p, s.is_cut, first, zero))),
+        .count = expr_name(p, "in_share", expr_u32(p, expr_select(p, s.is_cut, count, words->chunks))),
         .part = part,
         .parts = expr_select(p, s.is_cut, parts, one),
         .first_group = first_group,
@@ -276,13 +275,13 @@ WalkStream walk_stream_even(ExprPool *p, const Walk *w, const WalkNames *names, 
     const Expr *part = expr_name(p, "own_part", sub(p, x, mul(p, *column, parts)));
     const Expr *row = add(p, y, mul(p, tiles_n, z));
     const Expr *first_group = mul(p, add(p, *column, mul(p, tiles_m, row)), parts);
-    return (WalkStream){
-        .steps = one,
-        .first = expr_name(p, "first_chunk", add(p, mul(p, part, share), min(p, part, longer))),
-        .count = expr_name(p, "in_share", add(p, share, expr_op(p, EXPR_LT, part, longer))),
-        .part = part,
-        .parts = parts,
-        .first_group = first_group};
+    return (WalkStream){.steps = one,
+                        .first =
+                            expr_name(p, "first_chunk", add(p, mul(p, part, share), min(p, part, longer))),
+                        .count = expr_name(p, "in_share", add(p, share, expr_op(p, EXPR_LT, part, longer))),
+                        .part = part,
+                        .parts = parts,
+                        .first_group = first_group};
 }
 
 WalkStream walk_stream(ExprPool *p, const Walk *w, const WalkNames *names, const WalkStreamWords *words,
@@ -295,7 +294,7 @@ WalkStream walk_stream(ExprPool *p, const Walk *w, const WalkNames *names, const
     const Expr *zero = expr_const(p, 0), *one = expr_const(p, 1), *chunks = at_least_1(p, words->chunks);
     chunks = expr_name(p, "per_tile", chunks);
     /* without chunks all tiles go round whole */
-    const Expr *shared = counted(p, expr_select(p, words->chunks, words->shared, zero));
+    const Expr *shared = expr_u32(p, expr_select(p, words->chunks, words->shared, zero));
     shared = expr_name(p, "cut_into_shares", shared);
     const Shares s = {words->share, words->longer, expr_name(p, "all_chunks", mul(p, shared, words->chunks))};
     const Expr *from = expr_name(p, "share_from", share_first(p, &s, group, "share_at"));
@@ -316,8 +315,8 @@ WalkStream walk_stream(ExprPool *p, const Walk *w, const WalkNames *names, const
     behind = expr_select(p, is_cut, behind, group);
     return (WalkStream){.steps = at.steps,
                         .tile = at.tile,
-                        .first = expr_name(p, "first", counted(p, expr_select(p, is_cut, first, zero))),
-                        .count = expr_name(p, "in_share", counted(p, count)),
+                        .first = expr_name(p, "first", expr_u32(p, expr_select(p, is_cut, first, zero))),
+                        .count = expr_name(p, "in_share", expr_u32(p, count)),
                         .part = sub(p, group, first_group),
                         .parts = add(p, sub(p, behind, first_group), one),
                         .first_group = first_group,

@@ -164,8 +164,7 @@ static Err check_solution(const GpuPlan *p, const Solution *s)
              "PrefetchGlobalRead 0 or 1",
              s->DepthULdsDivisor, s->DepthU);
     if (p->indices && (!p->strided || p->preloads_args))
-        FAIL(ERR_INPUT,
-             "contractions but GEMMs have no arrays of pointers and preloaded arguments");
+        FAIL(ERR_INPUT, "contractions but GEMMs have no arrays of pointers and preloaded arguments");
     if (gpu_adds(p) && p->out.part_bytes == 1)
         FAIL(ERR_INPUT, "GlobalSplitU %d would add to 8-bit D in place", p->gsu);
     if (p->walk.prefetches && !gpu_can_prefetch(p))
@@ -213,7 +212,8 @@ static void plan_ring(GpuPlan *p, const Solution *s)
     p->ring.shift_ptr = p->ring.via_registers = false;
     for (int i = 0; i < 2; i++) {
         const bool b = (i == 1) != indices_are_exchanged(p->indices);
-        p->ring.held[i] = bytes * (b ? s->GlobalLoadVectorWidthB : s->GlobalLoadVectorWidthA) < 4;
+        p->ring.gathered_via_registers[i] =
+            bytes * (b ? s->GlobalLoadVectorWidthB : s->GlobalLoadVectorWidthA) < 4;
     }
 }
 
@@ -252,7 +252,7 @@ static Err plan_warp_groups(GpuPlan *p, const Solution *s)
     p->groups = (GpuWarpGroups){.used = true,
                                 .stages = s->RingStages,
                                 .consumers = w.groups,
-                                .pingpong = w.turns,
+                                .pingpong = w.pingpong,
                                 .promotes = w.promotes,
                                 .promotion_sets = s->PromotionSets,
                                 .rows_from_registers = w.from_registers,

@@ -16,6 +16,17 @@ Op *op_find(Op *list, OpKind kind)
     return list;
 }
 
+const Op *op_lane_loop(const Op *list)
+{
+    for (const Op *o = list; o; o = o->next) {
+        if (o->kind != OP_LOOP) continue;
+        if (o->level == LEVEL_LANE) return o;
+        const Op *found = op_lane_loop(o->body);
+        if (found) return found;
+    }
+    return NULL;
+}
+
 Op *op_behind_loops(Op *list)
 {
     Op *behind = list;

@@ -153,5 +153,7 @@ int program_tile(const Program *p, const char *name);
 Op *op_behind_loops(Op *list);
 /* Returns the first op of that kind in the list itself, not in bodies of its ops; NULL: there is none. */
 Op *op_find(Op *list, OpKind kind);
+/* Finds the innermost loop over k, which multiplies register tiles; NULL: there is none. */
+const Op *op_lane_loop(const Op *list);
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/stats.h"
+
 enum { N = MODEL_N_RATES, STEPS_MAX = 60 };
 
 /* NOISE: standard deviation of log(predicted / measured) at perfect rates. PRIOR, PRIOR_PART: standard
@@ -143,16 +145,10 @@ static void fit_class(const Fit *f, double *x)
     cost_at(f, x);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median_error(const Fit *f, double *scratch)
 {
     for (size_t i = 0; i < f->n; i++) scratch[i] = fabs(f->residual[i]);
-    qsort(scratch, f->n, sizeof *scratch, by_value);
+    stats_sort(scratch, f->n);
     return f->n ? scratch[f->n / 2] : 0;
 }
 

@@ -200,6 +200,12 @@ Err db_exec(Db *db, const char *sql, const char *types, ...)
     return e;
 }
 
+Err db_exec_all(Db *db, const char *const *sql, size_t n)
+{
+    for (size_t i = 0; i < n; i++) TRY(db_exec(db, sql[i], ""));
+    return ERR_OK;
+}
+
 Err db_each(Db *db, DbRowFn *fn, void *ctx, const char *sql, const char *types, ...)
 {
     va_list ap;

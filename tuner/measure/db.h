@@ -25,6 +25,8 @@ void db_close(Db *db);
 
 Err db_exec(Db *db, const char *sql, const char *types, ...);
 int64_t db_last_id(const Db *db);
+/* Statements without values, in order. */
+Err db_exec_all(Db *db, const char *const *sql, size_t n);
 /* Rows changed by the last db_exec. */
 int64_t db_changes(const Db *db);
 

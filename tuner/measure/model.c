@@ -1,7 +1,7 @@
 /* The performance model's numbers of kernels and devices. See model.h. */
 #include "measure/model.h"
 
-#include "base/proc.h"
+#include "base/fs.h"
 #include "kernel/plan.h"
 #include "problem/matrix_inst.h"
 #include "problem/pack.h"

@@ -9,17 +9,23 @@
 #include "base/spread.h"
 #include "measure/model.h"
 #include "measure/model_rows.h"
+#include "measure/stats.h"
 
 /* FIT_SAMPLES: about so many times are enough for a dozen rates; of more, every n-th and the best of each
  * size are taken. */
 enum { BOOTSTRAP = 400, FIT_SAMPLES = 8000 };
 
-const char *model_way_name(ModelWay w)
+const char *table_distance_name(TableDistance d)
 {
-    static const char *const names[] = {
+    return select_method_name(SELECT_TABLE + (SelectMethod)d);
+}
+
+const char *select_method_name(SelectMethod m)
+{
+    static const char *const names[SELECT_METHODS] = {
         "model, data sheet", "model, fitted", "model, residuals", "Ratio",      "Manhattan",
         "Euclidean",         "JSD",           "DecisionTree",     "Ratio, rows"};
-    return names[w];
+    return names[m];
 }
 
 /* ---- fitting ---- */
@@ -171,16 +177,16 @@ static void judge(const Chooser *c, size_t z, ModelQuality *q)
 
 static double jsd_part(double p, double q) { return p > 0 ? p * log2(2 * p / (p + q)) : 0; }
 
-double model_distance_by(ModelWay w, const ModelSize *a, const ModelSize *b)
+double table_distance(TableDistance d, const ModelSize *a, const ModelSize *b)
 {
     const double x[3] = {a->m, a->n, a->k}, y[3] = {b->m, b->n, b->k};
     double sum = 0, sx = x[0] + x[1] + x[2], sy = y[0] + y[1] + y[2];
     for (int i = 0; i < 3; i++) {
-        double d = x[i] - y[i];
-        sum += w == MODEL_WAY_RATIO       ? fabs(log(x[i] / y[i]))
-               : w == MODEL_WAY_MANHATTAN ? fabs(d)
-               : w == MODEL_WAY_EUCLIDEAN ? d * d
-                                          : jsd_part(x[i] / sx, y[i] / sy) + jsd_part(y[i] / sy, x[i] / sx);
+        const double apart = x[i] - y[i];
+        sum += d == DISTANCE_RATIO       ? fabs(log(x[i] / y[i]))
+               : d == DISTANCE_MANHATTAN ? fabs(apart)
+               : d == DISTANCE_EUCLIDEAN ? apart * apart
+                                         : jsd_part(x[i] / sx, y[i] / sy) + jsd_part(y[i] / sy, x[i] / sx);
     }
     return sum;
 }
@@ -212,24 +218,24 @@ static bool is_judged(size_t z, size_t n)
     return n <= JUDGED_MAX || z * JUDGED_MAX / n != (z + 1) * JUDGED_MAX / n;
 }
 
-static void table_judge(const ModelTable *t, ModelWay way, ModelQuality *q)
+static void table_judge(const ModelTable *t, TableDistance d, ModelQuality *q)
 {
     const ModelMatrix *m = t->m;
     for (size_t z = 0; z < m->n_sizes; z++)
         if (t->out[z] && is_judged(z, m->n_sizes))
-            judge_choice(m, z, model_table_nearest(t, way, &m->size[z], &m->seconds[z * m->n_kernels]), q);
+            judge_choice(m, z, model_table_nearest(t, d, &m->size[z], &m->seconds[z * m->n_kernels]), q);
 }
 
 /* The nearest rows' choices by the four distances, and with predicted rows. s: over usable kernels. */
 static Err tables_judge(Arena *a, ModelTable *t, const ModelSelector *s, const bool *usable,
-                        ModelQuality q[MODEL_WAYS])
+                        ModelQuality q[SELECT_METHODS])
 {
-    for (int way = MODEL_WAY_RATIO; way <= MODEL_WAY_JSD; way++) table_judge(t, (ModelWay)way, &q[way]);
+    for (int d = 0; d < TABLE_DISTANCES; d++) table_judge(t, (TableDistance)d, &q[SELECT_TABLE + d]);
     if (!t->pt) return ERR_OK;
     ModelTable more = *t;
     more.usable = usable;
     TRY(model_table_predict(a, &more, 1, s));
-    table_judge(&more, MODEL_WAY_RATIO, &q[MODEL_WAY_RATIO_ROWS]);
+    table_judge(&more, DISTANCE_RATIO, &q[SELECT_TABLE_ROWS]);
     return ERR_OK;
 }
 
@@ -254,7 +260,7 @@ static Err selector_of_some(Arena *a, const ModelMatrix *m, const bool *out, con
 }
 
 static Err validate_fold(Arena *a, const ProblemType *pt, const ModelMatrix *m, const ModelDevice *d,
-                         const bool *out, ModelQuality q[MODEL_WAYS])
+                         const bool *out, ModelQuality q[SELECT_METHODS])
 {
     ModelRates typical[MODEL_CLASSES], fitted[MODEL_CLASSES];
     ModelSelector s, library;
@@ -283,8 +289,8 @@ static Err validate_fold(Arena *a, const ProblemType *pt, const ModelMatrix *m, 
         const double *seconds = &m->seconds[z * m->n_kernels];
         size_t k = model_tree_choose(tree, &m->size[z]);
         if (k == SIZE_MAX || seconds[k] <= 0) /* the table comes next */
-            k = model_table_nearest(&table, MODEL_WAY_RATIO, &m->size[z], seconds);
-        judge_choice(m, z, k, &q[MODEL_WAY_TREE]);
+            k = model_table_nearest(&table, DISTANCE_RATIO, &m->size[z], seconds);
+        judge_choice(m, z, k, &q[SELECT_TREE]);
     }
     return ERR_OK;
 }
@@ -295,20 +301,20 @@ typedef struct {
     const ModelDevice *d;
     ModelFolds folds;
     /* shared among processes, each of which judges folds */
-    double *loss;      /* [way][size]: each size is judged in one fold */
-    ModelQuality *sum; /* [fold][way]: counts and sums */
+    double *loss;      /* [method][size]: each size is judged in one fold */
+    ModelQuality *sum; /* [fold][method]: counts and sums */
 } Validation;
 
 static Err fold_judge(void *ctx, size_t fold)
 {
     const Validation *v = ctx;
     const size_t n = v->m->n_sizes;
-    ModelQuality *q = &v->sum[fold * MODEL_WAYS];
+    ModelQuality *q = &v->sum[fold * SELECT_METHODS];
     size_t n_out = 0;
     Arena a;
     arena_init(&a, 0);
     bool *out = ARENA_ARRAY(&a, n + 1, bool);
-    for (int w = 0; w < MODEL_WAYS; w++) q[w] = (ModelQuality){.loss = &v->loss[(size_t)w * n]};
+    for (int w = 0; w < SELECT_METHODS; w++) q[w] = (ModelQuality){.loss = &v->loss[(size_t)w * n]};
     for (size_t z = 0; out && z < n; z++)
         n_out += out[z] = model_fold_of(&v->m->size[z], v->folds) == (int)fold;
     Err e = out ? ERR_OK : err_set(ERR_FAILED, "out of memory for %zu sizes", n);
@@ -325,39 +331,33 @@ static Err quality_of(Arena *a, const Validation *v, int w, ModelQuality *q)
     TRY_ALLOC(q->loss);
     memcpy(q->loss, &v->loss[(size_t)w * n], n * sizeof *q->loss);
     for (int f = 0; f < v->folds.n; f++) {
-        const ModelQuality *sum = &v->sum[f * MODEL_WAYS + w];
+        const ModelQuality *sum = &v->sum[f * SELECT_METHODS + w];
         q->spearman += sum->spearman, q->first_99 += sum->first_99;
         q->n += sum->n, q->n_ranked += sum->n_ranked;
     }
-    const bool ranks = w <= MODEL_WAY_RESIDUAL && q->n;
+    const bool ranks = w <= SELECT_MODEL_RESIDUAL && q->n;
     q->spearman = ranks && q->n_ranked ? q->spearman / (double)q->n_ranked : (double)NAN;
     q->first_99 = ranks ? q->first_99 / (double)q->n : (double)NAN;
     return model_quality_finish(a, q, n);
 }
 
 Err model_cross_validate(Arena *a, const ProblemType *pt, const ModelMatrix *m, const ModelDevice *d,
-                         ModelFolds folds, ModelQuality q[MODEL_WAYS])
+                         ModelFolds folds, ModelQuality q[SELECT_METHODS])
 {
-    const size_t n_loss = MODEL_WAYS * m->n_sizes + 1, n_sums = MODEL_WAYS * (size_t)folds.n;
+    const size_t n_loss = SELECT_METHODS * m->n_sizes + 1, n_sums = SELECT_METHODS * (size_t)folds.n;
     Validation v = {.pt = pt, .m = m, .d = d, .folds = folds};
     v.loss = spread_alloc(n_loss * sizeof *v.loss);
     v.sum = spread_alloc(n_sums * sizeof *v.sum);
     Err e = v.loss && v.sum ? ERR_OK : err_set(ERR_FAILED, "out of memory for %zu sizes", m->n_sizes);
     for (size_t i = 0; !e && i < n_loss; i++) v.loss[i] = (double)NAN;
     if (!e) e = spread_run(&(Spread){.n = (size_t)folds.n, .part = fold_judge, .ctx = &v});
-    for (int w = 0; !e && w < MODEL_WAYS; w++) e = quality_of(a, &v, w, &q[w]);
+    for (int w = 0; !e && w < SELECT_METHODS; w++) e = quality_of(a, &v, w, &q[w]);
     spread_free(v.loss, n_loss * sizeof *v.loss);
     spread_free(v.sum, n_sums * sizeof *v.sum);
     return e;
 }
 
 /* ---- summaries ---- */
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* 95% interval of the mean of n values: percentiles of means of samples drawn with replacement. */
 static void bootstrap(const double *v, size_t n, double *lo, double *hi)
@@ -372,7 +372,7 @@ static void bootstrap(const double *v, size_t n, double *lo, double *hi)
         }
         mean[b] = sum / (double)n;
     }
-    qsort(mean, BOOTSTRAP, sizeof *mean, by_value);
+    stats_sort(mean, BOOTSTRAP);
     *lo = mean[BOOTSTRAP * 25 / 1000];
     *hi = mean[BOOTSTRAP * 975 / 1000 - 1];
 }
@@ -395,7 +395,7 @@ Err model_quality_finish(Arena *a, ModelQuality *q, size_t n)
     q->mean /= (double)k;
     q->share /= (double)k;
     bootstrap(v, k, &q->mean_lo, &q->mean_hi);
-    qsort(v, k, sizeof *v, by_value);
+    stats_sort(v, k);
     q->p50 = v[k / 2];
     q->p90 = v[k * 90 / 100];
     q->p95 = v[k * 95 / 100];
@@ -415,13 +415,13 @@ bool model_quality_is_less(const ModelQuality *a, const ModelQuality *b)
     return hi < 0;
 }
 
-void model_quality_text(int way, const ModelQuality *q, char *text, size_t size)
+void model_quality_text(SelectMethod method, const ModelQuality *q, char *text, size_t size)
 {
     int n = snprintf(
         text, size,
         "%-17s n=%zu share of the best %.3f, loss mean %.1f%% [%.1f, %.1f] p50 %.1f%% p90 %.1f%% p95 "
         "%.1f%% worst %.1f%%",
-        model_way_name((ModelWay)way), q->n, q->share, q->mean * 100, q->mean_lo * 100, q->mean_hi * 100,
+        select_method_name(method), q->n, q->share, q->mean * 100, q->mean_lo * 100, q->mean_hi * 100,
         q->p50 * 100, q->p90 * 100, q->p95 * 100, q->worst * 100);
     if (!isnan(q->spearman) && n > 0 && (size_t)n < size)
         snprintf(text + n, size - (size_t)n, ", Spearman %.2f, 99%% after %.1f", q->spearman, q->first_99);

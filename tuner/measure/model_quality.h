@@ -7,21 +7,27 @@
 #include "problem/model_select.h"
 #include "problem/problem.h"
 
-/* Ways to choose a kernel for a size: by the model as it comes, with fitted rates, with residuals (as
- * libtuner does); the winner of the nearest size by one of Tensile's distances; a decision tree. */
+/* Tensile's distances, by which a library's table finds the nearest size. */
 typedef enum {
-    MODEL_WAY_TYPICAL,
-    MODEL_WAY_FITTED,
-    MODEL_WAY_RESIDUAL,
-    MODEL_WAY_RATIO,
-    MODEL_WAY_MANHATTAN,
-    MODEL_WAY_EUCLIDEAN,
-    MODEL_WAY_JSD,
-    MODEL_WAY_TREE,
-    MODEL_WAY_RATIO_ROWS, /* Ratio in a table with predicted rows */
-    MODEL_WAYS
-} ModelWay;
-const char *model_way_name(ModelWay w);
+    DISTANCE_RATIO,
+    DISTANCE_MANHATTAN,
+    DISTANCE_EUCLIDEAN,
+    DISTANCE_JSD,
+    TABLE_DISTANCES
+} TableDistance;
+const char *table_distance_name(TableDistance d);
+
+/* Methods that select a kernel for a size. */
+typedef enum {
+    SELECT_MODEL_TYPICAL,  /* the performance model with the rates of data sheets */
+    SELECT_MODEL_FITTED,   /* with rates that are fitted to measured times */
+    SELECT_MODEL_RESIDUAL, /* and with the residuals of measured sizes, as libtuner selects */
+    SELECT_TABLE,          /* the winner of the nearest size: SELECT_TABLE + TableDistance */
+    SELECT_TREE = SELECT_TABLE + TABLE_DISTANCES, /* a decision tree */
+    SELECT_TABLE_ROWS, /* the nearest row by Ratio, in a table with predicted rows */
+    SELECT_METHODS
+} SelectMethod;
+const char *select_method_name(SelectMethod m);
 
 /* Loss of a choice on a size: its time over the best, minus 1. */
 typedef struct {
@@ -43,8 +49,7 @@ Err model_fit_matrix(const ModelMatrix *m, const bool *out, const ModelDevice *d
 Err model_selector_of(Arena *a, const ModelMatrix *m, const bool *out, const ModelDevice *d,
                       const ModelRates r[MODEL_CLASSES], ModelSelector *s);
 
-/* Tensile's distance of two sizes; w: MODEL_WAY_RATIO to MODEL_WAY_JSD. */
-double model_distance_by(ModelWay w, const ModelSize *a, const ModelSize *b);
+double table_distance(TableDistance d, const ModelSize *a, const ModelSize *b);
 
 /* How sizes are dealt into folds; other seeds give other folds. */
 typedef struct {
@@ -54,16 +59,16 @@ typedef struct {
 /* The size's fold. Sizes with the same M and N, which teach each other most, are in one. */
 int model_fold_of(const ModelSize *z, ModelFolds f);
 
-/* All ways on sizes that the fold had not seen. Sizes that differ only in K and the batch stay in one fold.
+/* All methods on sizes that the fold had not seen. Sizes that differ only in K and the batch are in one fold.
  * With residuals the choice is among the kernels that a library of the other sizes keeps (model_range_keep),
  * as is that of predicted rows. pt NULL: among all kernels, and without predicted rows. */
 Err model_cross_validate(Arena *a, const ProblemType *pt, const ModelMatrix *m, const ModelDevice *d,
-                         ModelFolds folds, ModelQuality q[MODEL_WAYS]);
+                         ModelFolds folds, ModelQuality q[SELECT_METHODS]);
 /* Fills in a quality from q->loss of n sizes (n_sizes, share and losses). */
 Err model_quality_finish(Arena *a, ModelQuality *q, size_t n);
 /* Whether the mean of a's losses is clearly less than that of b's: the 95% interval of the mean difference,
  * on sizes that both judged, is below 0. Both are of the same sizes. */
 bool model_quality_is_less(const ModelQuality *a, const ModelQuality *b);
-void model_quality_text(int way, const ModelQuality *q, char *text, size_t size);
+void model_quality_text(SelectMethod method, const ModelQuality *q, char *text, size_t size);
 
 #endif

@@ -74,7 +74,7 @@ Err model_table_make(Arena *a, ModelTable *t)
 /* The search for the nearest row. */
 typedef struct {
     Ask ask;
-    ModelWay way;
+    TableDistance distance;
     double log[3];
     double least; /* distance of the nearest row so far */
     size_t kernel;
@@ -84,10 +84,10 @@ static double distance_to(const Nearest *x, const ModelRowKey *key)
 {
     const ModelTable *t = x->ask.t;
     const size_t n = t->m->n_sizes;
-    if (x->way == MODEL_WAY_RATIO)
+    if (x->distance == DISTANCE_RATIO)
         return fabs(x->log[0] - key->log[0]) + fabs(x->log[1] - key->log[1]) + fabs(x->log[2] - key->log[2]);
-    return model_distance_by(x->way, x->ask.size,
-                             key->row < n ? &t->m->size[key->row] : &t->more[key->row - n].size);
+    return table_distance(x->distance, x->ask.size,
+                          key->row < n ? &t->m->size[key->row] : &t->more[key->row - n].size);
 }
 
 /* Of rows at the same distance the first counts. */
@@ -102,11 +102,12 @@ static void nearest_in(Nearest *x, const ModelRowKeys *keys)
     }
 }
 
-size_t model_table_nearest(const ModelTable *t, ModelWay way, const ModelSize *z, const double *seconds)
+size_t model_table_nearest(const ModelTable *t, TableDistance distance, const ModelSize *z,
+                           const double *seconds)
 {
-    Nearest x = {{t, seconds, z}, way, {0}, (double)INFINITY, SIZE_MAX};
+    Nearest x = {{t, seconds, z}, distance, {0}, (double)INFINITY, SIZE_MAX};
     const int own = t->sections ? own_section(t, z) : -1;
-    if (way == MODEL_WAY_RATIO) logs_of(z, x.log);
+    if (distance == DISTANCE_RATIO) logs_of(z, x.log);
     if (own >= 0) nearest_in(&x, &t->keys[own]);
     for (int i = 0; i < SECTIONS && (own < 0 || x.kernel == SIZE_MAX); i++)
         if (i != own) nearest_in(&x, &t->keys[i]);
@@ -156,7 +157,7 @@ static Err row_consider(Arena *a, const Rows *r, size_t i, bool *added)
     const RangeSize *at = &r->at[i];
     const size_t k = r->kernel[i];
     if (k == SIZE_MAX) return ERR_OK;
-    const size_t row = model_table_nearest(t, MODEL_WAY_RATIO, &at->size, NULL);
+    const size_t row = model_table_nearest(t, DISTANCE_RATIO, &at->size, NULL);
     if (k == row) return ERR_OK;
     model_near(r->s, &at->size, &near);
     const double seconds = model_predict(r->s, &near, k, &at->size);

@@ -8,8 +8,8 @@
 
 /* MODEL_ROW_GAIN: what a predicted winner must gain over the nearest row's kernel for a row of its own.
  * MODEL_ROW_STEPS: points to an octave of M and N of a table that is written; one that is judged has one,
- * which loses a little more. MODEL_ROWS_MAX: the most predicted rows; MODEL_ROWS_BATCHED: the most of them for
- * batches. */
+ * which loses a little more. MODEL_ROWS_MAX: the most predicted rows; MODEL_ROWS_BATCHED: the most of them
+ * for batches. */
 #define MODEL_ROW_GAIN 0.05
 enum { MODEL_ROWS_MAX = 24000, MODEL_ROWS_BATCHED = 8000, MODEL_ROW_STEPS = 2 };
 
@@ -49,7 +49,7 @@ Err model_table_make(Arena *a, ModelTable *t);
 /* The kernel of the nearest row that can run: whose time in seconds is > 0 (NULL: that has run on a size that
  * is aligned no better).
  * SIZE_MAX: there is none. */
-size_t model_table_nearest(const ModelTable *t, ModelWay way, const ModelSize *z, const double *seconds);
+size_t model_table_nearest(const ModelTable *t, TableDistance d, const ModelSize *z, const double *seconds);
 /* Adds predicted rows for Ratio in the range of the table's sizes (model_range_make); fills in more. */
 Err model_table_predict(Arena *a, ModelTable *t, int steps, const ModelSelector *s);
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ranked.h"
 #include "base/vec.h"
 #include "measure/db.h"
 
@@ -291,8 +292,6 @@ Err result_peer(Store *s, Arena *a, const PlanView *p, size_t size, Str *name, R
     return found ? runs_get(s, a, p, key, -1, out) : 0;
 }
 
-static double key_of(const Result *r) { return r->good ? r->ns.median : (double)INFINITY; }
-
 /* Pairs samples of equal rounds. A block that was repeated comes later, so the last sample of a round counts.
  */
 static size_t pair_up(const Result *x, const Result *y, double *p, double *q)
@@ -325,21 +324,21 @@ Err results_compare(Arena *a, const Result *x, const Result *y, Comparison *out)
 Err ranking_make(Store *s, Arena *a, const PlanView *p, size_t size, Ranking *out)
 {
     *out = (Ranking){.best = SIZE_MAX, .second = SIZE_MAX, .versus = {.verdict = STATS_UNKNOWN}};
+    Ranked *good = ARENA_ARRAY(a, p->n_candidates, Ranked);
+    TRY_ALLOC(good);
+    TRY_ALLOC(out->order = ARENA_ARRAY(a, p->n_candidates, size_t));
     TRY(results_get(s, a, p, size, &out->result));
     for (size_t i = 0; i < p->n_candidates; i++) {
         const Result *r = &out->result[i];
-        out->n_good += r->good;
+        if (r->good) good[out->n_good++] = (Ranked){r->ns.median, i};
         out->n_failed += r->found && !r->good;
         out->n_missing += !r->found;
-        if (!r->good) continue;
-        if (out->best == SIZE_MAX || key_of(r) < key_of(&out->result[out->best])) {
-            out->second = out->best;
-            out->best = i;
-        } else if (out->second == SIZE_MAX || key_of(r) < key_of(&out->result[out->second])) {
-            out->second = i;
-        }
     }
-    if (out->second == SIZE_MAX) return 0;
+    qsort(good, out->n_good, sizeof *good, ranked_rising);
+    for (size_t i = 0; i < out->n_good; i++) out->order[i] = good[i].index;
+    if (out->n_good) out->best = out->order[0];
+    if (out->n_good < 2) return 0;
+    out->second = out->order[1];
     const Result *x = &out->result[out->best], *y = &out->result[out->second];
     TRY(results_compare(a, x, y, &out->versus));
     out->dropped =

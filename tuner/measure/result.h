@@ -86,6 +86,7 @@ Err results_compare(Arena *a, const Result *x, const Result *y, Comparison *out)
 typedef struct {
     size_t best, second; /* candidates; SIZE_MAX: none */
     Result *result;      /* of every candidate */
+    size_t *order;       /* the n_good candidates with good results, fastest first */
     Comparison versus;   /* best against second; its verdict is UNKNOWN without a second */
     bool dropped;        /* the second left the race early, with too few samples for an interval */
     size_t n_good, n_failed, n_missing;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ranked.h"
 #include "measure/search_cost.h"
 #include "measure/search_work.h"
 
@@ -89,29 +90,16 @@ Err search_next(Search *s, const SearchQuota *q, const SearchBatch *flight, Sear
     return 0;
 }
 
-typedef struct {
-    double density;
-    uint32_t size;
-} Promise;
-
-static int by_promise(const void *a, const void *b)
-{
-    const Promise *x = a, *y = b;
-    if (x->density != y->density) return x->density > y->density ? -1 : 1;
-    return x->size < y->size ? -1 : x->size > y->size;
-}
-
 Err search_order(const Search *s, const SearchBatch *batch, uint32_t *order)
 {
     const size_t n = s->o.n_sizes;
-    Promise *p = malloc((n + 1) * sizeof *p);
+    Ranked *p = malloc((n + 1) * sizeof *p); /* sizes by the expected gain per second */
     TRY_ALLOC(p);
-    for (uint32_t z = 0; z < n; z++) p[z] = (Promise){search_cost_size(s, z), z};
-    for (size_t i = 0; i < batch->n; i++)
-        p[batch->v[i].size].density += search_cost_pair(s, batch->v[i].size);
-    for (size_t z = 0; z < n; z++) p[z].density = s->promise[z] / p[z].density;
-    qsort(p, n, sizeof *p, by_promise);
-    for (size_t i = 0; i < n; i++) order[i] = p[i].size;
+    for (uint32_t z = 0; z < n; z++) p[z] = (Ranked){search_cost_size(s, z), z};
+    for (size_t i = 0; i < batch->n; i++) p[batch->v[i].size].value += search_cost_pair(s, batch->v[i].size);
+    for (size_t z = 0; z < n; z++) p[z].value = s->promise[z] / p[z].value;
+    qsort(p, n, sizeof *p, ranked_falling);
+    for (size_t i = 0; i < n; i++) order[i] = (uint32_t)p[i].index;
     free(p);
     return ERR_OK;
 }

@@ -59,22 +59,26 @@ static const char *const schema[] = {
 
 /* These tables were added without a new version: they are created when a store without them is opened for
  * writing, and a store that is only read may lack them. */
-static const char code_table[] =
+static const char *const later_tables[] = {
     "CREATE TABLE IF NOT EXISTS code(kernel INTEGER NOT NULL REFERENCES kernel, environment INTEGER NOT NULL"
-    " REFERENCES environment, facts TEXT NOT NULL, PRIMARY KEY(kernel, environment)) WITHOUT ROWID";
+    " REFERENCES environment, facts TEXT NOT NULL, PRIMARY KEY(kernel, environment)) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS busy(session INTEGER PRIMARY KEY REFERENCES session, load REAL, cores "
+    "INTEGER NOT"
+    " NULL, wide INTEGER NOT NULL, sizes INTEGER NOT NULL)",
+};
 
-static const char busy_table[] = "CREATE TABLE IF NOT EXISTS busy(session INTEGER PRIMARY KEY REFERENCES "
-                                 "session, load REAL, cores INTEGER NOT"
-                                 " NULL, wide INTEGER NOT NULL, sizes INTEGER NOT NULL)";
+static Err later_tables_create(Store *s)
+{
+    TRY(db_exec_all(s->db, later_tables, sizeof later_tables / sizeof *later_tables));
+    TRY(store_search_tables(s));
+    return store_device_tables(s);
+}
 
 static Err schema_create(Store *s)
 {
     TRY(store_begin(s));
-    for (size_t i = 0; i < sizeof schema / sizeof *schema; i++) TRY(db_exec(s->db, schema[i], ""));
-    TRY(db_exec(s->db, code_table, ""));
-    TRY(db_exec(s->db, busy_table, ""));
-    TRY(store_search_tables(s));
-    TRY(store_device_tables(s));
+    TRY(db_exec_all(s->db, schema, sizeof schema / sizeof *schema));
+    TRY(later_tables_create(s));
     char version[16];
     snprintf(version, sizeof version, "%d", STORE_VERSION);
     TRY(db_exec(s->db, "INSERT INTO meta VALUES('format', ?), ('version', ?)", "ss", STR(FORMAT),
@@ -113,11 +117,7 @@ static Err schema_check(Store *s, const char *path, StoreMode mode)
     if (atoi(m.version) != STORE_VERSION)
         FAIL(ERR_INPUT, "'%s' has version '%s', this tuner reads and writes version %d", path, m.version,
              STORE_VERSION);
-    if (mode == STORE_READ) return 0;
-    TRY(db_exec(s->db, code_table, ""));
-    TRY(db_exec(s->db, busy_table, ""));
-    TRY(store_device_tables(s));
-    return store_search_tables(s);
+    return mode == STORE_READ ? 0 : later_tables_create(s);
 }
 
 static Err open_in(Store *s, Arena *a, const char *outdir, StoreMode mode)

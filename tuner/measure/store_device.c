@@ -9,11 +9,7 @@ static const char *const tables[] = {
     " device INTEGER NOT NULL REFERENCES device)",
 };
 
-Err store_device_tables(Store *s)
-{
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) TRY(db_exec(s->db, tables[i], ""));
-    return 0;
-}
+Err store_device_tables(Store *s) { return db_exec_all(s->db, tables, sizeof tables / sizeof *tables); }
 
 Err store_device(Store *s, Str text, int64_t *id)
 {
@@ -29,6 +25,9 @@ Err store_measured_on(Store *s, int64_t measurement, int64_t device)
 {
     return db_exec(s->db, "INSERT OR IGNORE INTO measured_on VALUES(?, ?)", "ii", measurement, device);
 }
+
+/* DEVICES_COMPARED: a message names one other device; in a store with more, the first are compared. */
+enum { DEVICES_COMPARED = 1024 };
 
 typedef struct {
     Arena *a;
@@ -56,8 +55,8 @@ Err query_other_device(Store *s, Arena *a, Str name, Str *other)
     TRY(db_has_table(s->db, "measured_on", &has));
     if (!has) return ERR_OK;
     TRY(db_each(s->db, other_row, &o,
-                "SELECT key FROM device WHERE id IN (SELECT device FROM measured_on) ORDER BY id LIMIT 1024",
-                ""));
+                "SELECT key FROM device WHERE id IN (SELECT device FROM measured_on) ORDER BY id LIMIT ?",
+                "i", (int64_t)DEVICES_COMPARED));
     if (!o.found) *other = o.other;
     return ERR_OK;
 }

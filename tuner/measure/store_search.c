@@ -22,11 +22,7 @@ static const char *const tables[] = {
     " PRIMARY KEY(search, session)) WITHOUT ROWID",
 };
 
-Err store_search_tables(Store *s)
-{
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) TRY(db_exec(s->db, tables[i], ""));
-    return 0;
-}
+Err store_search_tables(Store *s) { return db_exec_all(s->db, tables, sizeof tables / sizeof *tables); }
 
 Err store_search(Store *s, SearchRecord *r)
 {

@@ -57,7 +57,7 @@ static Err read_op(const char *name, Str v, char *out)
     return ERR_OK;
 }
 
-static Err read_int(const char *name, Str v, int64_t min, int64_t *out)
+Err call_read_int(const char *name, Str v, int64_t min, int64_t *out)
 {
     if (!str_to_i64(v, out) || *out < min)
         FAIL(ERR_INPUT, "--%s: '%.*s' is not an integer from %" PRId64, name, STR_ARG(v), min);
@@ -167,7 +167,7 @@ static const CallOption *option_find(Str name)
 
 static Err set_int(const CallOption *o, const char *name, Str value, int64_t *out)
 {
-    TRY(read_int(name, value, o->min, out));
+    TRY(call_read_int(name, value, o->min, out));
     if (o->max && *out > o->max) FAIL(ERR_INPUT, "--%s: %" PRId64 " is not supported", name, *out);
     return ERR_OK;
 }
@@ -206,7 +206,7 @@ Err call_set_known(GemmCall *c, Str option, Str value, bool *known)
         set_types(c, t);
         return ERR_OK;
     case SET_MATH:
-        TRY(read_int(name, value, 0, &n));
+        TRY(call_read_int(name, value, 0, &n));
         if (n > 1) FAIL(ERR_INPUT, "--%s: %" PRId64 " is not 0 or 1", name, n);
         c->xf32 = n != 0;
         return ERR_OK;

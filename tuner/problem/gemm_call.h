@@ -31,6 +31,8 @@ void call_init(GemmCall *c);
 Err call_set(GemmCall *c, Str name, Str value);
 /* The same; an unknown name is no error, and *known is then false. */
 Err call_set_known(GemmCall *c, Str name, Str value, bool *known);
+/* An option's value that is an integer of at least min. ERR_INPUT with the option's name. */
+Err call_read_int(const char *name, Str v, int64_t min, int64_t *out);
 /* Fills in the defaults that depend on other options and checks the call as rocblas-bench does. */
 Err call_finish(GemmCall *c);
 /* Whether text is the name of one of rocBLAS's GEMM functions, with or without "rocblas_". */

@@ -28,8 +28,6 @@ static bool tensor(Str text, char name, IndexList *out, bool *conj, IndexList *m
     return letters(str_sub(text, 1, text.n - *conj), out, mirror);
 }
 
-static void append(IndexList *l, int32_t index) { l->v[l->n++] = index; }
-
 static bool in(const Indices *x, int t, int32_t index) { return index_list_has(&x->tensor[t], index); }
 
 bool indices_has(const Indices *x, int t, int32_t index) { return in(x, t, index); }
@@ -42,15 +40,15 @@ static bool assign(Indices *x, const IndexList *sums)
             const int32_t index = x->tensor[t].v[i];
             const bool other = in(x, 1 - t, index), of_d = index < x->of_d;
             if (!of_d && !(other && index_list_has(sums, index))) return false;
-            if (of_d && !other) append(&x->group[t ? INDICES_N : INDICES_M], index);
+            if (of_d && !other) index_list_add(&x->group[t ? INDICES_N : INDICES_M], index);
         }
     for (int32_t i = 0; i < x->of_d; i++) {
         if (!in(x, 0, i) && !in(x, 1, i)) return false;
-        if (in(x, 0, i) && in(x, 1, i)) append(&x->group[INDICES_BATCH], i);
+        if (in(x, 0, i) && in(x, 1, i)) index_list_add(&x->group[INDICES_BATCH], i);
     }
     for (int32_t i = sums->n; i-- > 0;) {
         if (sums->v[i] < x->of_d || !in(x, 0, sums->v[i]) || !in(x, 1, sums->v[i])) return false;
-        append(&x->group[INDICES_K], sums->v[i]);
+        index_list_add(&x->group[INDICES_K], sums->v[i]);
     }
     x->n = x->of_d + sums->n;
     return x->n <= INDEX_MAX;
@@ -90,7 +88,7 @@ void indices_pack(Indices *x, int32_t pack)
     const IndexList *order = &x->tensor[pack - 1];
     *to = (IndexList){0};
     for (int32_t i = 0; i < order->n; i++)
-        if (order->v[i] < x->of_d) append(to, order->v[i]);
+        if (order->v[i] < x->of_d) index_list_add(to, order->v[i]);
     x->group[INDICES_BATCH] = (IndexList){0};
 }
 
@@ -177,10 +175,10 @@ int64_t index_group_offset(const IndexSizes *x, IndexGroup group, int t, int64_t
     return offset;
 }
 
-static int64_t stride_of(const IndexSizes *x, int operand, int32_t index)
+int64_t index_stride(const IndexSizes *x, unsigned tensor, int32_t index)
 {
-    const int32_t dim = index_list_find(&x->indices.tensor[operand], index);
-    return dim < 0 ? 0 : x->stride[operand][dim];
+    const int32_t dim = index_list_find(&x->indices.tensor[tensor], index);
+    return dim < 0 ? 0 : x->stride[tensor][dim];
 }
 
 int64_t index_pad_position(const IndexSizes *x, int operand, int pad, IndexGroup group, int64_t at)
@@ -190,7 +188,7 @@ int64_t index_pad_position(const IndexSizes *x, int operand, int pad, IndexGroup
     for (int32_t i = 0; i < g->n; i++) {
         const int32_t index = g->v[i];
         if (index == x->indices.pad[operand][pad].free || index == x->indices.pad[operand][pad].sum)
-            position += at % x->size[index] * stride_of(x, operand, index);
+            position += at % x->size[index] * index_stride(x, (unsigned)operand, index);
         at /= x->size[index];
     }
     return position;
@@ -199,8 +197,8 @@ int64_t index_pad_position(const IndexSizes *x, int operand, int pad, IndexGroup
 int64_t index_pad_edge(const IndexSizes *x, int operand, int pad)
 {
     const int32_t free = x->indices.pad[operand][pad].free, sum = x->indices.pad[operand][pad].sum;
-    return x->size[free] * stride_of(x, operand, free) + (x->size[sum] - 1) * stride_of(x, operand, sum) -
-           x->pad_end[operand][pad];
+    return x->size[free] * index_stride(x, (unsigned)operand, free) +
+           (x->size[sum] - 1) * index_stride(x, (unsigned)operand, sum) - x->pad_end[operand][pad];
 }
 
 bool indices_run(const Indices *x, int tensor, IndexGroup group)

@@ -91,6 +91,8 @@ int64_t index_group_size(const IndexSizes *x, IndexGroup group);
 /* Elements in front of digit `at` of the group in a tensor: the sum of its indices' digits times their
  * strides. */
 int64_t index_group_offset(const IndexSizes *x, IndexGroup group, int tensor, int64_t at);
+/* The stride of an index in a tensor; 0 in tensors that do not have it. */
+int64_t index_stride(const IndexSizes *x, unsigned tensor, int32_t index);
 /* The part of zero pad `pad` of A (0) or B (1) that digit `at` of a group has of x above. */
 int64_t index_pad_position(const IndexSizes *x, int operand, int pad, IndexGroup group, int64_t at);
 /* The first x that is beyond the padding's end. */

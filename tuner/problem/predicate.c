@@ -260,14 +260,7 @@ const char *pred_name(PredId id)
 Err pred_push(PredList *l, PredOp op)
 {
     if (l->n == PRED_OPS_MAX) FAIL(ERR_INPUT, "more than %d predicates in one", PRED_OPS_MAX);
-    if (l->n == l->cap) {
-        size_t cap = l->cap ? 2 * l->cap : 32;
-        PredOp *grown = ARENA_ARRAY(l->arena, cap, PredOp);
-        TRY_ALLOC(grown);
-        if (l->n) memcpy(grown, l->op, l->n * sizeof *grown);
-        l->op = grown;
-        l->cap = cap;
-    }
+    TRY_ALLOC(l->op = arena_grow(l->arena, l->op, l->n, sizeof *l->op));
     op.span = 1;
     l->op[l->n++] = op;
     return ERR_OK;

@@ -124,7 +124,7 @@ typedef struct {
 typedef struct {
     Arena *arena;
     PredOp *op;
-    size_t n, cap;
+    size_t n;
 } PredList;
 
 /* Bounds for files: operands of an And or Or, depth, ops. */

@@ -178,8 +178,6 @@ static Err check_list(const IndexList *l, const char *name)
     return 0;
 }
 
-static void append(IndexList *l, int32_t index) { l->v[l->n++] = index; }
-
 static Err classify_indices(ProblemType *pt)
 {
     const IndexList *a = &pt->IndexAssignmentsA, *b = &pt->IndexAssignmentsB;
@@ -193,12 +191,12 @@ static Err classify_indices(ProblemType *pt)
     for (int32_t i = 0; i < pt->NumIndicesC; i++) {
         const bool in_a = index_list_has(a, i), in_b = index_list_has(b, i);
         if (!in_a && !in_b) FAIL(ERR_INPUT, "index %d is in D, but neither in A nor in B", (int)i);
-        append(in_a && in_b ? &pt->IndicesBatch : &pt->IndicesFree, i);
+        index_list_add(in_a && in_b ? &pt->IndicesBatch : &pt->IndicesFree, i);
     }
     for (int32_t i = pt->NumIndicesC; i < pt->TotalIndices; i++) {
         if (!index_list_has(a, i) || !index_list_has(b, i))
             FAIL(ERR_INPUT, "index %d is not in D, so both A and B must have it", (int)i);
-        append(&pt->IndicesSummation, i);
+        index_list_add(&pt->IndicesSummation, i);
     }
     pt->NumIndicesFree = pt->IndicesFree.n;
     pt->NumIndicesBatch = pt->IndicesBatch.n;

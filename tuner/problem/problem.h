@@ -113,7 +113,7 @@ const char *scale_ab_name(ScaleAB s);
 typedef struct {
     Arena *arena;
     Str *line;
-    size_t n, cap;
+    size_t n;
     size_t dropped; /* notices beyond NOTICES_MAX */
 } Notices;
 enum { NOTICES_MAX = 200 };
@@ -169,6 +169,8 @@ static inline bool problem_is_gemm(const ProblemType *pt) { return pt->Operation
 /* Types of the elements of A and B, which differ only for F8B8 and B8F8. */
 DataType problem_a_type(const ProblemType *pt);
 DataType problem_b_type(const ProblemType *pt);
+/* The list has room for all indices of a problem. */
+static inline void index_list_add(IndexList *l, int32_t index) { l->v[l->n++] = index; }
 /* Position of index in the list, -1 when absent. */
 static inline int32_t index_list_find(const IndexList *l, int32_t index)
 {

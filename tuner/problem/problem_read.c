@@ -9,18 +9,6 @@
 
 void notices_init(Notices *n, Arena *a) { *n = (Notices){.arena = a}; }
 
-static bool notices_room(Notices *n)
-{
-    if (n->n < n->cap) return true;
-    const size_t cap = n->cap ? 2 * n->cap : 16;
-    Str *line = ARENA_ARRAY(n->arena, cap, Str);
-    if (!line) return false;
-    if (n->n) memcpy(line, n->line, n->n * sizeof *line);
-    n->line = line;
-    n->cap = cap;
-    return true;
-}
-
 void notices_add(Notices *n, const char *fmt, ...)
 {
     if (!n) return;
@@ -32,10 +20,12 @@ void notices_add(Notices *n, const char *fmt, ...)
     const Str s = str_from(text);
     for (size_t i = 0; i < n->n; i++)
         if (str_eq(n->line[i], s)) return;
-    if (n->n >= NOTICES_MAX || !notices_room(n)) {
+    Str *line = n->n < NOTICES_MAX ? arena_grow(n->arena, n->line, n->n, sizeof *line) : NULL;
+    if (!line) {
         n->dropped++;
         return;
     }
+    n->line = line;
     n->line[n->n] = arena_dup(n->arena, s);
     if (n->line[n->n].s) n->n++;
 }

@@ -12,7 +12,6 @@ typedef struct {
     const ProblemType *pt;
     Notices *notices;
     ProblemSizes *out;
-    size_t cap_ranges, cap_exacts;
     int64_t n_raised;               /* leading dimensions that were below the minimum */
     int64_t raised_from, raised_to; /* the first of them */
     int raised_line, raised_tensor;
@@ -22,19 +21,6 @@ static Err read_ints(const Reader *r, const Node *n, const char *what, size_t mi
 {
     TRY(node_seq(n, r->file, what, min, max));
     for (size_t i = 0; i < n->n; i++) TRY(node_int(&n->item[i], r->file, what, INT64_MIN, INT64_MAX, &v[i]));
-    return 0;
-}
-
-/* Doubles the array when it is full. */
-static Err reserve(Arena *a, void **v, size_t n, size_t *cap, size_t size)
-{
-    if (n < *cap) return 0;
-    const size_t more = *cap ? 2 * *cap : 16;
-    void *grown = arena_array(a, more, size);
-    if (!grown) FAIL(ERR_FAILED, "out of memory for %zu problem sizes", more);
-    if (n) memcpy(grown, *v, n * size);
-    *v = grown;
-    *cap = more;
     return 0;
 }
 
@@ -140,7 +126,7 @@ static Err count_points(const Reader *r, SizeRange *range)
 static Err push_range(Reader *r, const SizeRange *range)
 {
     TRY(check_corner(r, range));
-    TRY(reserve(r->arena, (void **)&r->out->range, r->out->n_ranges, &r->cap_ranges, sizeof *range));
+    TRY_ALLOC(r->out->range = arena_grow(r->arena, r->out->range, r->out->n_ranges, sizeof *range));
     r->out->range[r->out->n_ranges++] = *range;
     return 0;
 }
@@ -180,7 +166,7 @@ static Err default_range(Reader *r)
 
 static Err push_exact(Reader *r, const ProblemSize *s)
 {
-    TRY(reserve(r->arena, (void **)&r->out->exact, r->out->n_exacts, &r->cap_exacts, sizeof *s));
+    TRY_ALLOC(r->out->exact = arena_grow(r->arena, r->out->exact, r->out->n_exacts, sizeof *s));
     r->out->exact[r->out->n_exacts++] = *s;
     return 0;
 }

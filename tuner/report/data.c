@@ -9,18 +9,9 @@
 #include "problem/part.h"
 #include "problem/problem.h"
 
-/* Grows an array in the arena by doubling. */
-static void *grown(Arena *a, void *v, size_t n, size_t size)
-{
-    if (n & (n - 1)) return v; /* room for the next power of two is there */
-    void *more = arena_array(a, n ? 2 * n : 1, size);
-    if (more && n) memcpy(more, v, n * size);
-    return more;
-}
-
 ReportRun *report_run_add(ReportData *d, SourceKind kind, Str path)
 {
-    ReportRun *run = grown(&d->arena, d->run, d->n_runs, sizeof *run);
+    ReportRun *run = arena_grow(&d->arena, d->run, d->n_runs, sizeof *run);
     Str copy = arena_dup(&d->arena, path);
     if (!run || !copy.s) return NULL;
     d->run = run;
@@ -31,7 +22,7 @@ ReportRun *report_run_add(ReportData *d, SourceKind kind, Str path)
 
 ReportGroup *report_group_add(ReportData *d)
 {
-    ReportGroup *g = grown(&d->arena, d->group, d->n_groups, sizeof *g);
+    ReportGroup *g = arena_grow(&d->arena, d->group, d->n_groups, sizeof *g);
     if (!g) return NULL;
     d->group = g;
     g += d->n_groups++;

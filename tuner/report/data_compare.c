@@ -36,7 +36,7 @@ static Str key_of(const ReportGroup *g, const ReportSize *z, Match way, char *te
 
 enum { KEY_BYTES = 512 };
 
-/* The sizes of data; of sizes that it has twice the faster one counts. */
+/* Indexes the sizes of data by their keys. Of a size that it has twice the faster one counts. */
 static Err index_make(const ReportData *d, Match way, const ReportSize **list, Map *index)
 {
     char text[KEY_BYTES];

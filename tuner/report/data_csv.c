@@ -7,6 +7,7 @@
 
 #include "base/fs.h"
 #include "base/map.h"
+#include "base/ranked.h"
 #include "base/vec.h"
 #include "fmt/csv.h"
 #include "report/data.h"
@@ -152,48 +153,36 @@ static bool results_columns(const Str *cell, size_t n, ResultColumns *c)
     return c->n_size > 0 && c->flops != SIZE_MAX;
 }
 
-typedef struct {
-    double speed;
-    size_t kernel;
-} Speed;
-
-static int speed_order(const void *a, const void *b)
-{
-    const Speed *x = a, *y = b;
-    if (x->speed != y->speed) return x->speed > y->speed ? -1 : 1;
-    return (x->kernel > y->kernel) - (x->kernel < y->kernel);
-}
-
 /* The speeds of a row: places, counts, and the table of all. */
 static Err speeds_take(Reading *r, const Str *cell, size_t n, ReportSize *z, bool per_cu)
 {
-    Speed *speed = ARENA_ARRAY(&r->row, n, Speed);
+    Ranked *speed = ARENA_ARRAY(&r->row, n, Ranked);
     if (!speed) return out_of_memory(r);
     for (size_t k = 0; k < n; k++) {
         double v = real_of(cell[k]);
         z->n_good += v > 0;
         z->n_missing += isnan(v) ? 1 : 0;
         z->n_failed += v <= 0;
-        speed[k] = (Speed){isnan(v) ? -1 : v > 0 ? v : 0, k};
+        speed[k] = (Ranked){isnan(v) ? -1 : v > 0 ? v : 0, k};
     }
     if (report_speeds_fit(r->d, n)) {
         z->speed = ARENA_ARRAY(&r->d->arena, n, int32_t);
         if (!z->speed) return out_of_memory(r);
         double best = 0;
-        for (size_t k = 0; k < n; k++) best = fmax(best, speed[k].speed);
+        for (size_t k = 0; k < n; k++) best = fmax(best, speed[k].value);
         for (size_t k = 0; k < n; k++)
-            z->speed[k] = speed[k].speed > 0 ? (int32_t)fmax(1, round(1e4 * speed[k].speed / best))
-                                             : (int32_t)speed[k].speed;
+            z->speed[k] = speed[k].value > 0 ? (int32_t)fmax(1, round(1e4 * speed[k].value / best))
+                                             : (int32_t)speed[k].value;
     }
-    qsort(speed, n, sizeof *speed, speed_order);
-    while (z->n_places < n && z->n_places < REPORT_PLACES && speed[z->n_places].speed > 0) {
-        const double ns = per_cu ? (double)NAN : z->flops / speed[z->n_places].speed;
-        z->place[z->n_places] = (ReportPlace){speed[z->n_places].kernel, ns, NAN, NAN, 0};
+    qsort(speed, n, sizeof *speed, ranked_falling);
+    while (z->n_places < n && z->n_places < REPORT_PLACES && speed[z->n_places].value > 0) {
+        const double ns = per_cu ? (double)NAN : z->flops / speed[z->n_places].value;
+        z->place[z->n_places] = (ReportPlace){speed[z->n_places].index, ns, NAN, NAN, 0};
         z->n_places++;
     }
-    if (z->n_places) z->gflops = speed[0].speed;
+    if (z->n_places) z->gflops = speed[0].value;
     if (z->n_places > 1) {
-        z->versus.ratio = speed[1].speed / speed[0].speed;
+        z->versus.ratio = speed[1].value / speed[0].value;
         z->versus.lo = z->versus.hi = (double)NAN;
     }
     return ERR_OK;
@@ -246,7 +235,7 @@ static Err results_read(Reading *r, const ResultColumns *c, const Str *header, s
 
 /* ---- tables: a row for each size ---- */
 
-/* Columns of a table; the first of two names that are there counts. */
+/* Columns of a table. A column may have several names; the first one that the header has counts. */
 enum {
     T_GROUP,
     T_SIZES,

@@ -19,13 +19,6 @@ typedef struct {
 
 /* ---- sizes ---- */
 
-static int place_order(const void *a, const void *b)
-{
-    const ReportPlace *x = a, *y = b;
-    if (x->ns != y->ns) return x->ns < y->ns ? -1 : 1;
-    return (x->kernel > y->kernel) - (x->kernel < y->kernel);
-}
-
 static ReportPlace place_of(const Result *r, size_t kernel)
 {
     const bool has = r->ns.n > 1;
@@ -36,22 +29,18 @@ static ReportPlace place_of(const Result *r, size_t kernel)
 /* The first places and the speeds of all kernels. */
 static Err places_take(Loading *l, const PlanView *p, const Ranking *rank, ReportSize *z, bool speeds)
 {
-    ReportPlace *all = ARENA_ARRAY(&l->scratch, p->n_candidates, ReportPlace);
-    size_t n = 0;
-    TRY_ALLOC(all);
-    if (speeds) TRY_ALLOC(z->speed = ARENA_ARRAY(&l->d->arena, p->n_candidates, int32_t));
+    z->n_places = rank->n_good < REPORT_PLACES ? rank->n_good : REPORT_PLACES;
+    for (size_t i = 0; i < z->n_places; i++)
+        z->place[i] = place_of(&rank->result[rank->order[i]], rank->order[i]);
+    if (!speeds) return ERR_OK;
+    TRY_ALLOC(z->speed = ARENA_ARRAY(&l->d->arena, p->n_candidates, int32_t));
     for (size_t k = 0; k < p->n_candidates; k++) {
         const Result *r = &rank->result[k];
-        if (r->good) all[n++] = place_of(r, k);
-        if (!speeds) continue;
         z->speed[k] = r->good    ? (int32_t)lround(1e4 * rank->result[rank->best].ns.median / r->ns.median)
                       : r->found ? SPEED_FAILED
                                  : SPEED_MISSING;
         if (r->good && z->speed[k] < 1) z->speed[k] = 1;
     }
-    qsort(all, n, sizeof *all, place_order);
-    z->n_places = n < REPORT_PLACES ? n : REPORT_PLACES;
-    memcpy(z->place, all, z->n_places * sizeof *all);
     return ERR_OK;
 }
 

@@ -1,5 +1,4 @@
 /* `tuner explain OUTDIR SIZE`: why a size has the winner that it has. See report.h. */
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,18 +11,6 @@
 #include "report/winners.h"
 
 enum { MAX_LOSERS = 25 };
-
-typedef struct {
-    size_t candidate;
-    double ns;
-} Placed;
-
-static int placed_order(const void *a, const void *b)
-{
-    const Placed *x = a, *y = b;
-    if (x->ns != y->ns) return x->ns < y->ns ? -1 : 1;
-    return x->candidate < y->candidate ? -1 : x->candidate > y->candidate;
-}
 
 static void times_print(const PlanView *p, const SizeRow *z, const Ranking *r, size_t candidate, FILE *f)
 {
@@ -44,19 +31,15 @@ static Err facts_print(Store *s, Arena *a, const PlanView *p, size_t candidate, 
     return 0;
 }
 
-static Err losers_print(Store *s, Arena *a, const PlanView *p, const SizeRow *z, const Ranking *r, FILE *f)
+static Err losers_print(Store *s, const PlanView *p, const SizeRow *z, const Ranking *r, FILE *f)
 {
-    Placed *order = ARENA_ARRAY(a, r->n_good, Placed);
-    size_t n = 0;
-    TRY_ALLOC(order);
-    for (size_t i = 0; i < p->n_candidates; i++)
-        if (r->result[i].good) order[n++] = (Placed){i, r->result[i].ns.median};
-    qsort(order, n, sizeof *order, placed_order);
+    const size_t n = r->n_good;
     fprintf(f, "  slower:\n");
     for (size_t i = 2; i < n && i < MAX_LOSERS; i++) {
-        fprintf(f, "    %.3fx  ", order[i].ns / order[0].ns);
-        times_print(p, z, r, order[i].candidate, f);
-        TRY(terms_print(s, p, order[i].candidate, z, order[i].ns, f));
+        const double ns = r->result[r->order[i]].ns.median;
+        fprintf(f, "    %.3fx  ", ns / r->result[r->best].ns.median);
+        times_print(p, z, r, r->order[i], f);
+        TRY(terms_print(s, p, r->order[i], z, ns, f));
     }
     if (n <= 2) fprintf(f, "    none\n");
     if (n > MAX_LOSERS) fprintf(f, "    and %zu more\n", n - MAX_LOSERS);
@@ -151,7 +134,7 @@ static Err size_print(Store *s, Arena *a, const PlanView *p, size_t size, FILE *
             fprintf(f, " (too few samples to tell: raise SyncsPerBenchmark)\n");
         else
             fprintf(f, " [%.4f, %.4f] at %.0f%%\n", c->lo, c->hi, c->level * 100);
-        TRY(losers_print(s, a, p, z, &r, f));
+        TRY(losers_print(s, p, z, &r, f));
     }
     TRY(terms_source_print(s, p, f));
     TRY(peer_print(s, a, p, size, &r, f));

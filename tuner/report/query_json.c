@@ -1,6 +1,5 @@
 /* `tuner status`, `tuner explain` and `tuner log` as JSON. See report.h; schemas: tuner/README.md. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "measure/history.h"
 #include "report/json_parts.h"
@@ -112,18 +111,6 @@ static Err status_put(Answer *x, const char *outdir)
 
 /* ---- explain ---- */
 
-typedef struct {
-    size_t candidate;
-    double ns;
-} Placed;
-
-static int placed_order(const void *a, const void *b)
-{
-    const Placed *x = a, *y = b;
-    if (x->ns != y->ns) return x->ns < y->ns ? -1 : 1;
-    return (x->candidate > y->candidate) - (x->candidate < y->candidate);
-}
-
 static void times_put(Answer *x, const SizeRow *z, const Result *r)
 {
     json_real(&x->j, "gflops", gflops_of(z->flops, r->ns.median));
@@ -149,21 +136,15 @@ static void comparison_put(Answer *x, const char *key, const Comparison *c)
 static Err candidates_put(Answer *x, Arena *a, const PlanView *p, const SizeRow *z, const Ranking *rank,
                           size_t max)
 {
-    Placed *order = ARENA_ARRAY(a, p->n_candidates, Placed);
-    size_t n = 0;
-    TRY_ALLOC(order);
-    for (size_t i = 0; i < p->n_candidates; i++)
-        if (rank->result[i].good) order[n++] = (Placed){i, rank->result[i].ns.median};
-    qsort(order, n, sizeof *order, placed_order);
     json_array(&x->j, "candidates");
-    for (size_t i = 0; i < n && i < max; i++) {
-        const Candidate *c = &p->candidate[order[i].candidate];
+    for (size_t i = 0; i < rank->n_good && i < max; i++) {
+        const Candidate *c = &p->candidate[rank->order[i]];
         Str facts;
         bool found;
         TRY(store_code_get(&x->s, a, c->kernel, p->environment, &facts, &found));
         json_object(&x->j, NULL);
         json_str(&x->j, "kernel", c->name);
-        times_put(x, z, &rank->result[order[i].candidate]);
+        times_put(x, z, &rank->result[rank->order[i]]);
         json_str(&x->j, "facts", found ? facts : STR(""));
         json_object_end(&x->j);
     }

@@ -63,7 +63,7 @@ static Err measurements_print(Store *s, Arena *a, const PlanView *p, int64_t n_f
     return 0;
 }
 
-/* Where several devices measured, what each did. */
+/* Where several devices measured: how many sizes and pairs each one did. */
 static Err devices_print(Store *s, Arena *a, const PlanView *p, FILE *f)
 {
     DeviceShare *d;

@@ -13,8 +13,8 @@
 
 /* ---- the config ---- */
 
-/* Where D's unit index is on the other side than in the table of products (conv_desc.h), M and N of the
- * tuning exchange their places. */
+/* Where D's contiguous index is along the other side than in the table of products (conv_desc.h), M and N of
+ * the tuning are swapped. */
 static void tuning_print(const ConvDesc *c, const GridwiseTuning *t, const GridwiseDerived *d, Buf *out)
 {
     GridwiseTuning of = *t;

@@ -7,8 +7,8 @@
 #include "measure/pool.h"
 #include "run/run.h"
 
-/* Of a config that is searched: candidates of a group that are drawn, and permutations that are tried for
- * them. */
+/* Where the config asks for a search: how many valid solutions of a group are drawn at random and printed,
+ * and how many permutations are derived for them at most. */
 enum { DRAWN = 256, TRIES = 1 << 16 };
 
 static Err candidates_draw(Run *r, Group *g, const Space *space, const Deriver *deriver)
@@ -34,7 +34,7 @@ static Err candidates_draw(Run *r, Group *g, const Space *space, const Deriver *
     return group_names(r, g);
 }
 
-/* A search would choose among more kernels than anyone reads: some are drawn. */
+/* Draws some solutions of a group that is searched, which has too many to be read. */
 static Err group_draw(Run *r, Group *g)
 {
     Deriver deriver;

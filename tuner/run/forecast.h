@@ -8,6 +8,10 @@
 
 /* Seconds of a race on one size (the client's option race-seconds), after a first launch of each kernel. */
 #define RACE_SECONDS 2.0
+/* Before anything was measured: seconds of a compilation on one core, and of a pair of kernel and size
+ * besides its launches (validation, start). */
+#define COMPILE_GUESS_SECONDS 1.5
+#define PAIR_GUESS_SECONDS 0.05
 
 /* Whether the client races the kernels of a size, or times them one after the other. */
 bool run_races(const Run *r);

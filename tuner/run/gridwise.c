@@ -19,9 +19,10 @@ typedef struct {
     const Options *o;
     Buf out;
     bool has_tuning;
-    GridwiseTuning tuning;                           /* of --perf-config */
-    size_t n_problems, n_without, n_emitted, n_bare; /* bare: without a kernel */
-    char why[512];                                   /* of the first of those */
+    GridwiseTuning tuning; /* of --perf-config */
+    size_t n_problems, n_no_tuning, n_emitted,
+        n_no_kernel; /* n_no_tuning: no row of the quick list is possible */
+    char why[512];   /* of the first of n_no_kernel */
 } Command;
 
 /* ---- a product ---- */
@@ -95,7 +96,7 @@ static Err product_print(Command *c, const GridwiseProblem *p, DataType type)
         for (size_t i = 0; (row = gridwise_quick(c->o->gridwise_matrix, i)); i++) row_print(row, p, out);
     }
     if (!t) {
-        c->n_without++;
+        c->n_no_tuning++;
         buf_puts(out, "  no row is possible\n");
         return ERR_OK;
     }
@@ -222,7 +223,7 @@ static Err kernel_files(Command *c, const ConvDesc *conv, const char *name)
     TRY(tuning_of(c, &p, &t, &d));
     const Err e = conv_emit_kernel(c->o, conv, t, &d, name);
     if (e != ERR_INPUT) return e;
-    if (c->n_bare++ == 0) snprintf(c->why, sizeof c->why, "%s", err_message());
+    if (c->n_no_kernel++ == 0) snprintf(c->why, sizeof c->why, "%s", err_message());
     err_clear();
     return ERR_OK;
 }
@@ -324,11 +325,11 @@ Err gridwise_command(const Options *o, FILE *f)
     if (!e) e = buf_check(&c.out);
     if (!e) fwrite(c.out.s, 1, c.out.n, f);
     buf_fini(&c.out);
-    if (!e && c.n_without)
-        FAIL(ERR_PARTIAL, "no row of the quick list is possible for %zu of %zu products", c.n_without,
+    if (!e && c.n_no_tuning)
+        FAIL(ERR_PARTIAL, "no row of the quick list is possible for %zu of %zu products", c.n_no_tuning,
              c.n_problems);
-    if (!e && c.n_bare)
+    if (!e && c.n_no_kernel)
         FAIL(ERR_PARTIAL, "of %zu convolutions %zu have a solver alone, without a kernel: %s", c.n_emitted,
-             c.n_bare, c.why);
+             c.n_no_kernel, c.why);
     return e;
 }

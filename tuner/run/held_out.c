@@ -124,9 +124,10 @@ static Err group_append(Run *r, Group *g, const ProblemSize *more, size_t n)
     return ERR_OK;
 }
 
-/* The sizes of a problem type, of all groups. */
+/* The sizes that all groups of a problem type have. */
 typedef struct {
-    ProblemSize *given, *out; /* of the config; held out */
+    ProblemSize *given; /* by the config, to be tuned */
+    ProblemSize *out;   /* held out */
     size_t n_given, n_out;
 } TypeSizes;
 

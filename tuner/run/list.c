@@ -14,8 +14,9 @@
 #include "run/candidates.h"
 #include "run/part_choice.h"
 
-/* COUNT_TEXTS: --count alone writes the texts of as many valid solutions of a size-group, to see which are
- * the same kernel; of more, which would take minutes, it counts derived parameters. */
+/* COUNT_TEXTS: --count alone compares the texts of kernels, to count equal ones once, where a size-group has
+ * at most this number of valid solutions. More would take minutes: then the writer's rules alone are counted.
+ */
 enum { JSON_FLUSH = 1 << 20, COUNT_TEXTS = 8192 };
 
 typedef struct {
@@ -96,7 +97,8 @@ static Err judge_init(Judge *j, List *l, const ProblemType *pt)
     return ERR_OK;
 }
 
-/* Judges a valid solution that is no duplicate. as: the permutation before derivation. */
+/* Counts a valid solution that is no duplicate by whether the kernel writer can write it. as: its permutation
+ * before derivation. */
 static Err judge_writer(Judge *j, const Solution *as)
 {
     Solution s = *as;
@@ -192,7 +194,8 @@ static void json_rejections(List *l, const RuleCounts *c, const Verdict *example
     json_array_end(&l->json);
 }
 
-/* Valid solutions that are not written: by a rule, or as the kernel writer says. */
+/* Valid solutions that no kernel is written for: the writer's rules that rejected them, and the reasons of
+ * the kernel writer itself. */
 static void json_unwritten(List *l, Judge *j)
 {
     const Candidates *c = &j->candidates;
@@ -218,8 +221,8 @@ static void json_counts(List *l, const SizeGroup *group, int64_t permutations, J
     json_unwritten(l, j);
 }
 
-/* Enumerates the fork once. print: prints names; otherwise the namer collects the values that differ. write:
- * the writer judges too. */
+/* Enumerates the permutations of the fork once. print: prints names; otherwise the namer collects the values
+ * that differ. write: solutions that cannot be written are counted, too. */
 static Err walk(List *l, const Space *sp, Judge *j, bool print, bool write, Fork *fork)
 {
     bool more = true, kept = false;

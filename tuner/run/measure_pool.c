@@ -42,9 +42,9 @@ typedef struct {
     MeasureTotals *all;
     Lane *lane;
     size_t n_lanes;
-    Work *work; /* of all sizes that lack results */
+    Work *work; /* the sizes that lack results */
     size_t n_work;
-    Work **queue; /* those that are not dealt; the last is dealt next */
+    Work **queue; /* those that no device has yet; the last one is dealt next */
     size_t n_queue;
 } Lanes;
 
@@ -102,7 +102,7 @@ static void give_back(Lanes *l, Work *w)
 
 /* ---- one device ---- */
 
-/* The clock has passed the end of a search. */
+/* Whether the deadline of a search has passed. */
 static bool is_late(const Lanes *l)
 {
     return l->r->deadline_ns && l->all->done && clock_ns() > l->r->deadline_ns;
@@ -186,7 +186,8 @@ static void lane_lose(Lanes *l, Lane *x, const char *how)
             STR_ARG(x->device->kind), x->device->index, how, x->m.log_path.s);
 }
 
-/* The client ended early: what it worked on goes back, and so do crashes that nothing has followed. */
+/* The client ended early: its size goes back into the queue, with the kernels that crashed on it last,
+ * because the device may have caused the crashes. */
 static Err lane_died(Lanes *l, Lane *x)
 {
     Buf how;

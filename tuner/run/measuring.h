@@ -62,10 +62,10 @@ Err measuring_missing(Measuring *m, size_t p, Buf *out, size_t *n);
 /* More arguments of the client; device: the number of another device than the ini's, or NULL. */
 const char **measuring_args(Run *r, const char *device);
 
-/* For client_run, client_read. */
+/* The callbacks for client_run and client_read; ctx is the Measuring. */
 Err measuring_event(void *ctx, const Event *e);
 void measuring_tick(void *ctx);
-/* The open pair has ended. */
+/* Stores the result of the pair that the client is measuring. */
 Err measuring_pair_end(Measuring *m, RunStatus status, Str text);
 /* Stores the crashes that were held back, after a later kernel ran on the device. */
 Err measuring_release(Measuring *m);

@@ -85,8 +85,8 @@ typedef struct {
         size_t n_between;
         int64_t *setting; /* of each round, in the store */
         size_t n_settings;
-        double *seconds; /* of each size: what measuring it takes, about */
-        bool *cut;       /* sizes that are not measured any more, for want of time; NULL: none */
+        double *seconds; /* of each size: what its final measurement takes, an estimate */
+        bool *cut;       /* sizes that TimeBudget leaves no time for; NULL: none */
     } searched;
 } Group;
 

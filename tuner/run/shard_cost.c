@@ -10,10 +10,9 @@
 
 /* Permutations of a group that are derived to estimate how many are valid. */
 enum { LOOKS = 1000 };
-/* Seconds of a compilation, and of a pair of kernel and size besides its launches (validation, start): as
- * step_search.c guesses them. CORES: of the machine of a shard, which is not known here. */
-static const double COMPILE_S = 1.5, PAIR_S = 0.05, CORES = 8;
-/* A search compiles about SEARCHED kernels for a size, half of them for that size alone. */
+/* The cores of the machine of a shard, which is not known here: a guess. */
+static const double CORES = 8;
+/* Kernels that a search compiles for each size, about; half of them are measured on that size alone. */
 static const double SEARCHED = 28;
 /* Launches of a kernel in a race before it drops out. */
 static const double RACE_LAUNCHES = 6;
@@ -46,7 +45,7 @@ Err group_cost(Run *r, const Group *g, GroupCost *out)
     double share = 0;
     *out = (GroupCost){0};
     if (run_searches(r)) {
-        *out = (GroupCost){SEARCHED, SEARCHED * COMPILE_S / CORES};
+        *out = (GroupCost){SEARCHED, SEARCHED * COMPILE_GUESS_SECONDS / CORES};
         return 0;
     }
     TRY(size_group_check(r->config, g->config));
@@ -56,7 +55,7 @@ Err group_cost(Run *r, const Group *g, GroupCost *out)
     space_fini(&space);
     if (e) return e;
     out->n_kernels = fmax(1, share * (double)n);
-    out->setup = out->n_kernels * COMPILE_S / CORES;
+    out->setup = out->n_kernels * COMPILE_GUESS_SECONDS / CORES;
     return 0;
 }
 
@@ -71,6 +70,6 @@ double size_cost(const Run *r, const Group *g, const GroupCost *c, const Problem
     double launches = (double)o->NumWarmups + (double)o->EnqueuesPerSync * (double)o->SyncsPerBenchmark;
     double fixed = 0;
     if (run_races(r)) launches = RACE_LAUNCHES, fixed = RACE_SECONDS;
-    if (run_searches(r)) fixed += 0.5 * SEARCHED * COMPILE_S / CORES;
-    return fixed + c->n_kernels * (PAIR_S + launches * launch);
+    if (run_searches(r)) fixed += 0.5 * SEARCHED * COMPILE_GUESS_SECONDS / CORES;
+    return fixed + c->n_kernels * (PAIR_GUESS_SECONDS + launches * launch);
 }

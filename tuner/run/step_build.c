@@ -27,17 +27,17 @@ typedef struct Building {
     Run *r;
     Group *const *group;
     size_t n_groups, at_group, at; /* the next kernel: a variant of the group, after these a helper */
-    Group *g;                      /* of the texts that are made now */
+    Group *g;                      /* whose kernels' texts are being made */
     Build *build;                  /* NULL: none runs */
     Arena arena;
     BuildJob job[CHUNK];
     struct {
-        Variant *variant; /* one of the two */
+        Variant *variant; /* NULL: the job is a helper */
         GroupHelper *helper;
     } made[CHUNK]; /* of each job */
     size_t n, done_before;
     bool again; /* second try of kernels whose compiler was killed */
-    bool aside; /* while a client measures: without progress, one core fewer for each device */
+    bool aside; /* runs while a client measures: draws no progress, uses one core fewer for each device */
     bool done;
     uint64_t started_ns, done_ns;
     Progress progress;

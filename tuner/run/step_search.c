@@ -19,7 +19,6 @@
 #include <stdlib.h>
 
 #include "base/fs.h"
-#include "base/proc.h"
 #include "measure/model_range.h"
 #include "measure/search_cost.h"
 #include "measure/search_left.h"
@@ -28,12 +27,13 @@
 #include "run/forecast.h"
 #include "run/search_group.h"
 
-/* Share of the budget for measuring the finalists: at least FINAL_SHARE; up to FINAL_MOST where making the
- * operands of all sizes takes long. The share is then SIZES_ROOM times that, because winners are checked on
- * operands that are made again. */
+/* The share of TimeBudget for the final measurements is FINAL_SHARE. Where making the operands of all sizes
+ * takes long, it is SIZES_ROOM times their time instead, but at most FINAL_MOST: operands are made twice, for
+ * the races and for the check of the winners on fresh data. */
 static const double FINAL_SHARE = 0.2, FINAL_MOST = 0.4, SIZES_ROOM = 2.2;
-/* The least number of finalists of a group, and the number that is planned with before they are known; the
- * part of the finalists' time, without operands, that checks take. */
+/* Finalists of a group: the least number, and the number that costs are estimated with before they are
+ * chosen. CHECK_SHARE: of the finalists' time without operands, the share for validating them; races get the
+ * rest. */
 enum { FINALISTS_LEAST = 4, FINALISTS_GUESS = 32 };
 static const double CHECK_SHARE = 0.5;
 /* Share of the budget for packing kernels for sizes between the tuned ones; RANGE_LEAST are kept in any
@@ -43,8 +43,6 @@ enum { RANGE_LEAST = 8 };
 /* Seconds of a race on one size: in rounds, which only need to separate good candidates from bad ones; of the
  * finalists at most (the client's default); and the least. */
 static const double ROUND_RACE_S = 0.2, FINAL_RACE_S = 2, RACE_S_MIN = 0.05;
-/* Before anything was measured: seconds of a compilation on one core, and of a pair. */
-static const double COMPILE_GUESS_S = 1.5, PAIR_GUESS_S = 0.05;
 
 /* The work of all groups together in one round. */
 typedef struct {
@@ -90,7 +88,7 @@ static double scale_of(const Searching *x)
     return x->expected_s > 0 && x->device_s > 0 ? x->device_s / x->expected_s : 1;
 }
 
-/* Seconds of measuring on all sizes of the groups that are not finished, without kernels. */
+/* Seconds that the sizes of the unfinished groups take in a round without their kernels: making operands. */
 static double sizes_seconds(const Searching *x)
 {
     double sum = 0;
@@ -136,14 +134,14 @@ static double final_sizes_seconds(const Searching *x)
     return sum * scale_of(x);
 }
 
-/* Seconds of the budget that are kept for the finalists. */
+/* Seconds of TimeBudget that are kept for the final measurements. */
 static double final_seconds(const Searching *x)
 {
     const double need = SIZES_ROOM * final_sizes_seconds(x);
     return fmin(fmax(need, x->budget * FINAL_SHARE), x->budget * FINAL_MOST);
 }
 
-/* The time that is left for rounds, without measuring the next one. */
+/* Seconds that are left for rounds after the next one. */
 static double left(const Searching *x)
 {
     return x->budget - final_seconds(x) - spent(x) - x->next.expected_s * scale_of(x);
@@ -175,7 +173,7 @@ static SearchQuota quota_of(Searching *x)
 /* Seconds for the finalists, without those that the operands of the sizes take. */
 static double final_room(const Searching *x) { return fmax(0, final_seconds(x) - final_sizes_seconds(x)); }
 
-/* How many finalists of a group there is time for on each of its sizes, by what checking them takes. */
+/* The number of finalists of a group that there is time to validate on each of its sizes. */
 static size_t finalists_most(const Searching *x, const SearchGroup *s)
 {
     double pairs = 0;
@@ -186,7 +184,8 @@ static size_t finalists_most(const Searching *x, const SearchGroup *s)
     return n < FINALISTS_LEAST ? FINALISTS_LEAST : n < 1e6 ? (size_t)n : SIZE_MAX;
 }
 
-/* Within a budget the finalists' races share what is kept for them. */
+/* Seconds of a finalists' race on one size: with TimeBudget an equal part of what is kept for races; 0: the
+ * client's default. */
 static double race_of_finalists(const Searching *x)
 {
     if (x->budget <= 0 || x->n_sizes == 0) return 0;
@@ -507,10 +506,10 @@ static Err rounds_run(Searching *x)
 static Err searching_init(Searching *x, Run *r)
 {
     double seconds;
-    *x = (Searching){.r = r, .started_ns = clock_ns(), .pair_s = PAIR_GUESS_S};
+    *x = (Searching){.r = r, .started_ns = clock_ns(), .pair_s = PAIR_GUESS_SECONDS};
     time_parse(r->config->globals.TimeBudget, &seconds);
     x->budget = seconds;
-    x->compile_s = COMPILE_GUESS_S / fmax(1, (double)cpu_count());
+    x->compile_s = COMPILE_GUESS_SECONDS / fmax(1, (double)cpu_count());
     x->overlaps = !str_eq_c(r->device.kind, "host");
     x->group = ARENA_ARRAY(&r->arena, r->n_groups, SearchGroup);
     TRY_ALLOC(x->group);

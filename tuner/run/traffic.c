@@ -26,8 +26,8 @@ typedef struct {
     const Part *part;
     TrafficDevice device;
     int64_t tile[3], size[3];
-    TrafficGrid grid; /* dim: of the order that is counted */
-    Order drawn[3];   /* default, chosen, --order */
+    TrafficGrid grid; /* its dim is that of the order whose traffic is being counted */
+    Order drawn[3];   /* in the SVG: the default order, the chosen one, that of --order */
     int n_drawn;
 } Command;
 

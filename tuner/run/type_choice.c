@@ -82,7 +82,7 @@ static void choices_of(const TypeModel *t, const ModelSelector *s, size_t z, siz
     Ask q = {t, seconds};
     plain.n_more = 0, plain.sections = false;
     k[1] = model_table_nearest(&t->table, type_model_distance(t), size, seconds);
-    k[2] = model_table_nearest(&plain, MODEL_WAY_EUCLIDEAN, size, seconds);
+    k[2] = model_table_nearest(&plain, DISTANCE_EUCLIDEAN, size, seconds);
     k[3] = t->tree ? model_tree_choose(t->tree, size) : SIZE_MAX;
     if (t->tree && (k[3] == SIZE_MAX || !can_run(&q, k[3]))) k[3] = k[1]; /* the table comes next */
     k[0] = t->tree ? k[3] : k[1];
@@ -161,7 +161,7 @@ static Err regret_print(Run *r, Arena *a, TypeModel *t)
            buf_cstr(&name), "choice", "sizes", "n", "mean [95% interval]", "p50", "p90", "p95", "worst");
     buf_fini(&name);
     TRY_ALLOC(type.s);
-    snprintf(table, sizeof table, "table, %s", model_way_name(type_model_distance(t)));
+    snprintf(table, sizeof table, "table, %s", table_distance_name(type_model_distance(t)));
     const char *names[REGRET_WAYS] = {"libtuner", table, "table, Euclidean", "decision trees"};
     TRY(store_begin(&r->store));
     for (int w = 0; w < (t->tree ? REGRET_WAYS : REGRET_WAYS - 1); w++) {
@@ -233,7 +233,7 @@ static Err suggest_type(const TypeModel *t, Arena *a, size_t n)
     TRY_ALLOC(loss);
     for (size_t z = 0; z < t->m.n_sizes; z++) {
         if (t->held_out[z]) continue;
-        loss[n_tuned] = t->quality[MODEL_WAY_RESIDUAL].loss[n_tuned];
+        loss[n_tuned] = t->quality[SELECT_MODEL_RESIDUAL].loss[n_tuned];
         tuned[n_tuned++] = model_point(&t->m.size[z]);
         given[n_given++] = *t->of[z];
     }

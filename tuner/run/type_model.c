@@ -308,49 +308,50 @@ TypeModel *type_model_of(const TypeModels *m, const Group *g)
     return NULL;
 }
 
-static ModelWay best_distance(const TypeModel *t)
+static TableDistance best_distance(const TypeModel *t)
 {
-    const ModelQuality *q = &t->quality[MODEL_WAY_RATIO];
-    int best = 0;
-    for (int w = 1; w <= MODEL_WAY_JSD - MODEL_WAY_RATIO; w++)
-        if (q[w].mean < q[0].mean_lo && q[w].mean < q[best].mean) best = w;
-    return (ModelWay)(MODEL_WAY_RATIO + best);
+    const ModelQuality *q = &t->quality[SELECT_TABLE];
+    TableDistance best = DISTANCE_RATIO;
+    for (int d = 0; d < TABLE_DISTANCES; d++)
+        if (q[d].mean < q[DISTANCE_RATIO].mean_lo && q[d].mean < q[best].mean) best = (TableDistance)d;
+    return best;
 }
 
 bool type_model_extends(const TypeModel *t)
 {
-    const ModelQuality *plain = &t->quality[best_distance(t)], *with = &t->quality[MODEL_WAY_RATIO_ROWS];
-    return t->quality[MODEL_WAY_RESIDUAL].mean < plain->mean && with->n && with->mean <= plain->mean;
+    const ModelQuality *plain = &t->quality[SELECT_TABLE + best_distance(t)],
+                       *with = &t->quality[SELECT_TABLE_ROWS];
+    return t->quality[SELECT_MODEL_RESIDUAL].mean < plain->mean && with->n && with->mean <= plain->mean;
 }
 
-ModelWay type_model_distance(const TypeModel *t)
+TableDistance type_model_distance(const TypeModel *t)
 {
-    return type_model_extends(t) ? MODEL_WAY_RATIO : best_distance(t);
+    return type_model_extends(t) ? DISTANCE_RATIO : best_distance(t);
 }
 
-const ModelQuality *type_table_quality(const TypeModel *t, ModelWay distance)
+const ModelQuality *type_table_quality(const TypeModel *t, TableDistance d)
 {
-    const bool rows = distance == MODEL_WAY_RATIO && type_model_extends(t);
-    return &t->quality[rows ? MODEL_WAY_RATIO_ROWS : distance];
+    const bool rows = d == DISTANCE_RATIO && type_model_extends(t);
+    return &t->quality[rows ? SELECT_TABLE_ROWS : SELECT_TABLE + (SelectMethod)d];
 }
 
 bool type_model_wins(const TypeModel *t)
 {
     const ModelQuality *other =
-        t->tree_wins ? &t->quality[MODEL_WAY_TREE] : type_table_quality(t, type_model_distance(t));
-    return t->quality[MODEL_WAY_RESIDUAL].mean < other->mean;
+        t->tree_wins ? &t->quality[SELECT_TREE] : type_table_quality(t, type_model_distance(t));
+    return t->quality[SELECT_MODEL_RESIDUAL].mean < other->mean;
 }
 
 static void type_model_report(const TypeModel *t, const char *name)
 {
     const ModelQuality *q = t->quality;
-    ModelWay d = type_model_distance(t);
+    const TableDistance d = type_model_distance(t);
     notice("model: %s: on sizes left out (%zu) its first choice has %.3f of the best speed (rank correlation "
            "%.2f), with residuals %.3f; that of the nearest size by %s %.3f, by Euclidean %.3f; the library "
            "chooses by %s",
-           name, q[MODEL_WAY_FITTED].n, q[MODEL_WAY_FITTED].share, q[MODEL_WAY_FITTED].spearman,
-           q[MODEL_WAY_RESIDUAL].share, model_way_name(d), type_table_quality(t, d)->share,
-           q[MODEL_WAY_EUCLIDEAN].share,
+           name, q[SELECT_MODEL_FITTED].n, q[SELECT_MODEL_FITTED].share, q[SELECT_MODEL_FITTED].spearman,
+           q[SELECT_MODEL_RESIDUAL].share, table_distance_name(d), type_table_quality(t, d)->share,
+           q[SELECT_TABLE + DISTANCE_EUCLIDEAN].share,
            type_model_wins(t) ? "the model"
            : t->tree_wins     ? "a decision tree"
                               : "the nearest size");
@@ -383,7 +384,7 @@ static Str distance_of(void *ctx, Str data)
 {
     const TypeModels *m = ctx;
     const TypeModel *t = type_model_of_data(m, data);
-    return t ? str_from(model_way_name(type_model_distance(t))) : STR_NULL;
+    return t ? str_from(table_distance_name(type_model_distance(t))) : STR_NULL;
 }
 
 TypeModel *type_model_of_data(const TypeModels *m, Str data)

@@ -25,10 +25,10 @@ typedef struct {
     ModelDevice device;
     ModelRates rates[MODEL_CLASSES];
     ModelFit fit[MODEL_CLASSES];
-    ModelQuality quality[MODEL_WAYS]; /* by cross-validation over the sizes that are not held out */
-    bool tree_wins;                   /* the library gets a decision tree */
-    ModelTree *tree;                  /* NULL: none, or not trained yet */
-    bool fitted;                      /* there were enough times; else only pt to held_out are valid */
+    ModelQuality quality[SELECT_METHODS]; /* by cross-validation over the sizes that are not held out */
+    bool tree_wins;                       /* the library gets a decision tree */
+    ModelTree *tree;                      /* NULL: none, or not trained yet */
+    bool fitted;                          /* there were enough times; else only pt to held_out are valid */
 } TypeModel;
 
 typedef struct {
@@ -50,12 +50,12 @@ TypeModel *type_model_of(const TypeModels *m, const Group *g);
 void type_models_report(const TypeModels *m);
 /* The distance that loses least on sizes that were left out: Ratio, unless another loses less than the
  * lower end of the interval of its mean. */
-ModelWay type_model_distance(const TypeModel *t);
+TableDistance type_model_distance(const TypeModel *t);
 /* Whether the table gets predicted rows: choices by the model lose less than by the best distance, and with
  * predicted rows that loses no more. */
 bool type_model_extends(const TypeModel *t);
 /* By cross-validation, of the table as it is written, with a distance. */
-const ModelQuality *type_table_quality(const TypeModel *t, ModelWay distance);
+const ModelQuality *type_table_quality(const TypeModel *t, TableDistance d);
 /* Whether the library gets decision trees (DecisionTrees): auto where they lose clearly less than the best
  * distance and their p95 is not above its. */
 bool type_tree_wins(const Run *r, const TypeModel *t);

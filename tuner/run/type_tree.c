@@ -10,7 +10,7 @@ enum { TREES_AUTO, TREES_NEVER, TREES_ALWAYS }; /* values of DecisionTrees */
 
 bool type_tree_wins(const Run *r, const TypeModel *t)
 {
-    const ModelQuality *tree = &t->quality[MODEL_WAY_TREE],
+    const ModelQuality *tree = &t->quality[SELECT_TREE],
                        *table = type_table_quality(t, type_model_distance(t));
     int how = (int)r->config->globals.DecisionTrees;
     bool has_index_order = t->pt->TotalIndices == 4; /* of exact rows: M, N, batch, K */
@@ -22,15 +22,16 @@ void type_tree_report(const TypeModel *t, const char *name)
 {
     Buf b;
     buf_init(&b);
-    for (int w = MODEL_WAY_RATIO; w <= MODEL_WAY_TREE; w++) {
-        const ModelQuality *q = w == MODEL_WAY_TREE ? &t->quality[w] : type_table_quality(t, (ModelWay)w);
-        buf_printf(&b, "%s%s %.1f%% (%.1f%%)", w == MODEL_WAY_RATIO ? "" : ", ", model_way_name((ModelWay)w),
-                   100 * q->mean, 100 * q->p95);
+    for (int i = 0; i <= TABLE_DISTANCES; i++) {
+        const ModelQuality *q =
+            i == TABLE_DISTANCES ? &t->quality[SELECT_TREE] : type_table_quality(t, (TableDistance)i);
+        buf_printf(&b, "%s%s %.1f%% (%.1f%%)", i ? ", " : "",
+                   select_method_name(SELECT_TABLE + (SelectMethod)i), 100 * q->mean, 100 * q->p95);
     }
     notice("model: %s: mean loss (p95) on sizes left out%s: %s; the logic has %s%s", name,
            type_model_extends(t) ? ", with predicted rows" : "", buf_cstr(&b),
            t->tree_wins ? "decision trees before the table with " : "the distance ",
-           model_way_name(type_model_distance(t)));
+           table_distance_name(type_model_distance(t)));
     buf_fini(&b);
 }
 

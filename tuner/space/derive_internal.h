@@ -41,11 +41,18 @@ bool derive_reject(Derive *d, RuleId rule, const int64_t arg[5]);
 bool check_contraction(Derive *d);
 /* Checks the rows ONLY of effect.def for one kind of kernels (ONLY_AMD, ONLY_RING, ONLY_CPU). False: stop. */
 bool check_only(Derive *d, unsigned where);
+/* GlobalSplitU of kernels for CUDA cores and mma: rejects parts of K that are added to D where the sums are
+ * complex, for which there is no atomic addition. Sets the order of the work-groups. False: stop. */
+bool check_split(Derive *d);
 
 static inline bool is_f8(int32_t type) { return type >= TYPE_F8 && type <= TYPE_B8F8; }
 static inline bool is_complex(int32_t type) { return type == TYPE_C || type == TYPE_Z; }
 /* Half, bf16: two bytes each. */
 static inline bool is_16bit(int32_t type) { return type == TYPE_H || type == TYPE_B; }
+
+/* Whether the kernel computes a tensor's indices from the number of a row, a column or an element of K by
+ * division (kernel/contract.h), because a side of the matrix product may have several of them. */
+static inline bool gathers(const Derive *d) { return d->f->contraction || d->s->PackBatchDims; }
 
 /* Field of tensor A (t = 0) or B (t = 1). */
 #define AB(s, field, t) (*((t) ? &(s)->field##B : &(s)->field##A))

@@ -65,7 +65,6 @@ const GridwiseTuning *gridwise_quick(bool matrix, size_t i)
 /* ---- numbers ---- */
 
 static int64_t lcm(int64_t a, int64_t b) { return a / int_gcd(a, b) * b; }
-static int64_t up_to(int64_t v, int64_t multiple) { return (v + multiple - 1) / multiple * multiple; }
 static bool is_power(int64_t v, int64_t least, int64_t most)
 {
     return v >= least && v <= most && (v & (v - 1)) == 0;
@@ -259,7 +258,7 @@ static int64_t local_bytes(const GridwiseTuning *t, const GridwiseProblem *p, co
     int64_t align = lcm(d->a.write, d->b.write);
     if (!t->matrix) align = lcm(align, lcm(t->m_per_part, t->n_per_part));
     if (t->k_pack > 1) align = 1;
-    const int64_t rows = up_to(t->m_per_block, align) + up_to(t->n_per_block, align);
+    const int64_t rows = int_round_up(t->m_per_block, align) + int_round_up(t->n_per_block, align);
     return STAGES * t->k_per_block * t->k_pack * rows * p->bytes;
 }
 
@@ -278,9 +277,9 @@ bool gridwise_derive(const GridwiseTuning *t, const GridwiseProblem *p, Gridwise
     d->local_bytes = local_bytes(t, p, d);
     if (d->local_bytes > LOCAL_BYTES)
         REFUSE("two stages of A and B have %" PRId64 " bytes, local memory %d", d->local_bytes, LOCAL_BYTES);
-    d->padded_m = up_to(p->m, t->m_per_block);
-    d->padded_n = up_to(p->n, t->n_per_block);
-    d->padded_k = up_to(p->k, k_block);
+    d->padded_m = int_round_up(p->m, t->m_per_block);
+    d->padded_n = int_round_up(p->n, t->n_per_block);
+    d->padded_k = int_round_up(p->k, k_block);
     d->grid = d->padded_m / t->m_per_block * (d->padded_n / t->n_per_block) * p->groups;
     return true;
 }

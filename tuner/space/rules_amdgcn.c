@@ -51,7 +51,7 @@ static bool check_to_registers(Derive *d, int t)
     const Solution *s = d->s;
     const int32_t id = t ? PARAM_DirectToVgprB : PARAM_DirectToVgprA, sets = s->PrefetchGlobalRead + 1;
     if (!AB(s, DirectToVgpr, t) || !s->EnableMatrixInstruction) return true;
-    if (d->f->contraction || s->PackBatchDims) REJECT(d, AMD_DTV, id);
+    if (gathers(d)) REJECT(d, AMD_DTV, id);
     if (!AB(s, DirectToVgpr, 1 - t) && is_fractional(d, 1 - t)) REJECT(d, AMD_DTV, id);
     const int64_t lsu = s->LocalSplitU > 1 ? s->LocalSplitU : 1;
     const int64_t along_k = (int64_t)s->DepthU / lsu * s->MIInputPerThread / s->MatrixInstK;

@@ -87,11 +87,7 @@ static bool check_plan(Derive *d)
 static bool set_rest(Derive *d)
 {
     Solution *s = d->s;
-    if (s->GlobalSplitU == 1) s->GlobalSplitUAlgorithm = GSUA_SINGLE, s->MinKForGSU = 256;
-    bool adds = s->GlobalSplitU > 1 && s->GlobalAccumulation != GACC_MULTIPLE &&
-                s->GlobalAccumulation != GACC_PARTIALS;
-    if (adds && is_complex(d->f->compute)) REJECT(d, NV_ADDS, s->GlobalSplitU);
-    order_along_n(s);
+    if (!check_split(d)) return false;
     s->UseSgprForGROUsed = 0, s->VectorStoreUsed = 1, s->NoLdsWriteCode = 1, s->VectorStore = -1;
     s->LocalReadVectorWidth = 1, s->PrefetchLocalRead = 0;
     s->LdsPadA = s->LdsPadB = s->LdsBlockSizePerPadA = s->LdsBlockSizePerPadB = s->TransposeLDS = 0;

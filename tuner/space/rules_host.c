@@ -10,10 +10,6 @@ static int32_t sum_bytes(const Deriver *f)
     return is_complex(f->compute) ? bytes / 2 : bytes;
 }
 
-/* Whether the kernel is the general one: accumulators stay in local memory until the last chunk of K, and
- * both operands are packed. */
-static bool general(const Derive *d) { return d->f->contraction || d->s->PackBatchDims; }
-
 bool host_vectors_along_1(const Solution *s) { return s->HostDirectConv && !s->pt->Tensor0; }
 
 static bool check_problem(Derive *d)
@@ -70,7 +66,7 @@ static bool check_parameters(Derive *d)
     if (s->InnerUnroll * s->LocalSplitU > 64) REJECT(d, HOST_UNROLL, s->InnerUnroll, s->LocalSplitU);
     if (!s->LoopTail && s->AssertSummationElementMultiple % s->DepthU)
         REJECT(d, HOST_TAIL, s->AssertSummationElementMultiple, s->DepthU);
-    bool converts = fused_any(&d->f->fused) || general(d) || d->f->type != d->f->dest ||
+    bool converts = fused_any(&d->f->fused) || gathers(d) || d->f->type != d->f->dest ||
                     d->f->type != d->f->compute || is_complex(d->f->type) || is_16bit(d->f->type);
     if (!s->HostPackA && (converts || !d->f->tlu[0])) REJECT(d, HOST_PACK_A);
     if (!s->HostPackB && converts) REJECT(d, HOST_PACK_B);
@@ -96,7 +92,7 @@ static bool check_local(Derive *d)
     if (s->HostPackB) elements += nc * s->DepthU * parts * blocks;
     /* with HostDirectConv a number for each column and summation index of the image side, too */
     if (s->HostDirectConv) elements += (host_vectors_along_1(s) ? side0 : nc) * s->DepthU;
-    if (general(d))
+    if (gathers(d)) /* the sums stay in local memory until the last chunk of K */
         elements += host_vectors_along_1(s) ? s->MacroTile1 * side0 : s->MacroTile0 * nc * parts;
     else if (is_16bit(d->f->dest) || fused_any(&d->f->fused))
         elements += s->MacroTile0 * nc;

@@ -44,10 +44,6 @@ static bool transposed(const Derive *d, int t)
     return !d->s->EnableMatrixInstruction && !d->tlu[t] && !k_vectors(d, t);
 }
 
-/* Whether copies compute the tensor's indices from the number of a row, a column or an element of K by
- * division (kernel/contract.h). */
-static bool gathers(const Derive *d) { return d->f->contraction || d->s->PackBatchDims; }
-
 bool ring_copies_outputs(const Solution *s)
 {
     const int32_t operation = s->pt->OperationType;
@@ -221,7 +217,7 @@ static bool find_copies(Derive *d, int t)
         while (width > least && !copies_fit(s, rows, row, width)) width /= 2;
     if (transposed(d, t)) width = 1;
     /* cp.async copies at least four bytes; single 16-bit elements are copied through registers, in pairs */
-    bool held = given == 1 && is_16bit(f->type);
+    bool via_registers = given == 1 && is_16bit(f->type);
     if (given > 0 && given < least) width = least;
     if (!is_pow2(width) || width * f->bpe > CHUNK) STOP(d, GLVW_BIG, width, f->bpe);
     if (row * f->bpe % CHUNK || !copies_fit(s, rows, row, width)) STOP(d, NV_COPY, t, rows, row, width);
@@ -230,7 +226,7 @@ static bool find_copies(Derive *d, int t)
     const int32_t coalesced = AB(s, NumLoadsCoalesced, t);
     if (coalesced != -1 && coalesced != 1 && coalesced != pieces / along)
         REJECT(d, NV_VALUE, t ? PARAM_NumLoadsCoalescedB : PARAM_NumLoadsCoalescedA, coalesced);
-    AB(s, GlobalLoadVectorWidth, t) = held ? 1 : width;
+    AB(s, GlobalLoadVectorWidth, t) = via_registers ? 1 : width;
     AB(s, NumLoads, t) = ceil_div(rows, across) * (pieces / along);
     AB(s, NumLoadsCoalesced, t) = pieces / along;
     AB(s, NumLoadsPerpendicular, t) = ceil_div(rows, across);
@@ -313,7 +309,7 @@ static bool check_local(Derive *d)
     return true;
 }
 
-static bool check_split(Derive *d)
+bool check_split(Derive *d)
 {
     Solution *s = d->s;
     if (s->GlobalSplitU == 1) s->GlobalSplitUAlgorithm = GSUA_SINGLE, s->MinKForGSU = 256;
@@ -321,8 +317,6 @@ static bool check_split(Derive *d)
                 s->GlobalAccumulation != GACC_PARTIALS;
     if (adds && is_complex(d->f->compute)) REJECT(d, NV_ADDS, s->GlobalSplitU);
     order_along_n(s);
-    /* ShiftPtr moves edge tiles back into the matrix; otherwise they are guarded. */
-    if (s->EdgeType != EDGE_SHIFTPTR) s->EdgeType = EDGE_BRANCH;
     return true;
 }
 
@@ -350,9 +344,9 @@ static bool check_registers(Derive *d)
         int32_t tile0 = s->MacroTile0 / s->SubGroup0, tile1 = s->MacroTile1 / s->SubGroup1;
         int32_t deep = s->EnableMatrixInstruction ? 2 : k_vectors(d, 0) || k_vectors(d, 1) ? run_of(d->f) : 1;
         int32_t frags = (tile0 + tile1) * words * deep;
-        bool held = d->f->bpe == 2 && s->GlobalLoadVectorWidthA == 1;
-        int32_t need =
-            sums + frags * (1 + s->PrefetchLocalRead) + 56 + (held ? 2 * (s->NumLoadsA + s->NumLoadsB) : 0);
+        bool via_registers = d->f->bpe == 2 && s->GlobalLoadVectorWidthA == 1;
+        int32_t need = sums + frags * (1 + s->PrefetchLocalRead) + 56 +
+                       (via_registers ? 2 * (s->NumLoadsA + s->NumLoadsB) : 0);
         for (int t = 0; t < 2; t++) need += place_registers(d, t);
         int64_t local = (int64_t)s->LdsNumElements * d->f->bpe + 1024;
         int64_t fit =
@@ -396,5 +390,8 @@ bool derive_nvptx(Derive *d)
     s->NvRing = 1;
     s->LdsPadA = s->LdsPadB = s->LdsBlockSizePerPadA = s->LdsBlockSizePerPadB = s->TransposeLDS = 0;
     s->LDSBuffer1 = 0, s->VectorStore = -1, s->AssertMinApproxSize = 2;
-    return check_split(d) && check_registers(d);
+    if (!check_split(d)) return false;
+    /* ShiftPtr moves edge tiles back into the matrix; otherwise they are guarded. */
+    if (s->EdgeType != EDGE_SHIFTPTR) s->EdgeType = EDGE_BRANCH;
+    return check_registers(d);
 }

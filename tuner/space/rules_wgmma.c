@@ -18,7 +18,7 @@ static bool take_groups(Derive *d, int rows, int32_t *groups, int32_t *repeats)
 {
     Solution *s = d->s;
     const int32_t *m = s->MatrixInstruction.v;
-    bool turns = s->ConsumerSchedule == SCHEDULE_PINGPONG;
+    bool pingpong = s->ConsumerSchedule == SCHEDULE_PINGPONG;
     if (s->MatrixInstruction.n == 9) {
         int32_t other = m[7 + 1 - rows] * m[5 + 1 - rows];
         *groups = m[7 + rows], *repeats = m[5 + rows];
@@ -29,9 +29,9 @@ static bool take_groups(Derive *d, int rows, int32_t *groups, int32_t *repeats)
         if (wg[1] != 1 || wg[2] != 1 || wg[0] % WGMMA_LANES || *groups < 1 || *groups > 3 ||
             s->ThreadTile.v[1 - rows] != 1)
             STOP(d, WG_LANES, *groups, s->ThreadTile.v[1 - rows]);
-        if (turns) *groups = *groups == 2 ? 1 : 0;
+        if (pingpong) *groups = *groups == 2 ? 1 : 0;
     }
-    if (turns && *groups != 1) STOP(d, WG_PINGPONG, *groups);
+    if (pingpong && *groups != 1) STOP(d, WG_PINGPONG, *groups);
     return true;
 }
 
@@ -48,7 +48,7 @@ bool derive_wgmma_tile(Derive *d)
     if (m[1] != WGMMA_ROWS && s->SourceSwap) STOP(d, MI_NOT_FOR_TYPE, m[0], m[1], m[2], m[3]);
     int rows = s->SourceSwap ? 1 : 0;
     if (!take_groups(d, rows, &groups, &repeats)) return false;
-    bool turns = s->ConsumerSchedule == SCHEDULE_PINGPONG;
+    bool pingpong = s->ConsumerSchedule == SCHEDULE_PINGPONG;
     int32_t columns = m[1 - rows];
     s->WavefrontSize = WARP;
     s->EnableF32XdlMathOp = f->xdl != TYPE_S && f->type == TYPE_S;
@@ -61,7 +61,7 @@ bool derive_wgmma_tile(Derive *d)
     s->MIWaveTile.v[rows] = repeats, s->MIWaveGroup.v[rows] = groups;
     s->MIInputPerThread = 0, s->MIOutputVectorWidth = 2, s->MIRegPerOut = 1;
     s->ThreadTile = s->MIWaveTile;
-    s->NumThreads = WGMMA_LANES * ((turns ? 2 : groups) + 1);
+    s->NumThreads = WGMMA_LANES * ((pingpong ? 2 : groups) + 1);
     s->WorkGroup = intlist3(s->NumThreads, 1, 1);
     s->LocalSplitU = 1, s->EnableMatrixInstructionStore = 1;
     /* a thread holds two rows of an instruction, and two of every eight columns */

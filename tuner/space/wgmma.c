@@ -101,13 +101,13 @@ void wgmma_plan(const Solution *s, WgmmaPlan *p)
 {
     int32_t bytes = type_bytes((DataType)s->pt->DataType);
     *p = (WgmmaPlan){.swapped = s->SourceSwap != 0,
-                     .turns = s->ConsumerSchedule == SCHEDULE_PINGPONG,
+                     .pingpong = s->ConsumerSchedule == SCHEDULE_PINGPONG,
                      .from_registers = s->RowsFromRegisters != 0,
                      .k = s->MatrixInstK};
     int rows = p->swapped ? 1 : 0;
     p->columns = p->swapped ? s->MatrixInstM : s->MatrixInstN;
     p->tile_groups = s->MIWaveGroup.v[rows];
-    p->groups = p->turns ? 2 : p->tile_groups;
+    p->groups = p->pingpong ? 2 : p->tile_groups;
     p->repeats = s->MIWaveTile.v[rows];
     p->side[0] = s->MacroTile0, p->side[1] = s->MacroTile1;
     for (int t = 0; t < 2; t++) p->k_major[t] = wgmma_k_major(s, t);

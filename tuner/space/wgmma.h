@@ -17,7 +17,7 @@ enum { WGMMA_ROW_BYTES = 128, WGMMA_BUFFERS = 2 };
 
 typedef struct {
     bool swapped;        /* X is B: the instruction's rows lie along N */
-    bool turns;          /* ConsumerSchedule PingPong: each warp group has a tile of its own */
+    bool pingpong;       /* ConsumerSchedule PingPong: each warp group has a tile of its own */
     bool from_registers; /* X goes through registers */
     int32_t columns, k;  /* N and K of the instruction */
     int32_t groups;      /* warp groups that multiply */

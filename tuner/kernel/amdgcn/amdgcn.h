@@ -6,14 +6,6 @@
 #include "kernel/gpu/gpu.h"
 #include "problem/matrix_inst.h"
 
-/* Returns the largest power of two that divides n and is at most `most`. */
-static inline int pow2_in(int n, int most)
-{
-    int v = 1;
-    while (v * 2 <= most && n % (v * 2) == 0) v *= 2;
-    return v;
-}
-
 extern const GpuCompute amdgcn_matrix; /* MFMA and WMMA */
 extern const GpuCompute amdgcn_dot;    /* dot products of 16-bit and 8-bit elements */
 /* Does the processor have dot products for the plan's types? */

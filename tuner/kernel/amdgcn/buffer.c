@@ -15,6 +15,7 @@
  * local memory follows from that (amdgcn_layout_to_local); edges are handled as above. These loads are inline
  * assembly: where the compiler makes them, it waits for all of them before each read of local memory.
  */
+#include "base/integer.h"
 #include "kernel/amdgcn/buffer.h"
 #include "kernel/gpu/loads.h"
 
@@ -47,7 +48,7 @@ void amdgcn_deal_loads(GpuPlan *p, int i)
     const int bytes = gpu_type_bytes(&x->type);
     x->lanes = x->lvc, x->run = 1;
     if (!x->tlu || !x->k_major) return;
-    x->run = pow2_in(x->nlp, 16 / bytes);
+    x->run = int_pow2_in(x->nlp, 16 / bytes);
     /* a wave's writes are spread over lines and K: 64 bytes of a memory line per run suffice */
     while (x->lanes % 2 == 0 && x->lanes > 4 && x->lanes * x->width * bytes > 64) x->lanes /= 2;
 }
@@ -147,8 +148,7 @@ static void state(const GpuPlan *p, const Loads loads[2], Stmts *s)
         const GpuOperand *x = l->x;
         const char *of = stmts_name(s, "@CopyOf<%d, %d, %d, %d, %d, %d, %d, %d>", x->tlu, l->bytes, x->width,
                                     l->n, l->n_offsets, (x->tlu ? p->depth_u : x->tile) * x->parts,
-                                    gpu_sets(p, x),
-                                    amdgcn_policy(p, x->hint));
+                                    gpu_sets(p, x), amdgcn_policy(p, x->hint));
         stmt_typedef(s, of, type[i], NULL);
     }
     stmt_struct(s, "@Copy", 0);

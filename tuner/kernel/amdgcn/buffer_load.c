@@ -8,17 +8,15 @@ typedef struct {
     const Expr *ld;              /* 64 bits */
 } Sizes;
 
-static const Expr *narrow(ExprPool *pool, const Expr *e) { return expr_within(pool, e, 0, INT32_MAX); }
-
 static Sizes sizes_of(Stmts *s, const Loads *l)
 {
     const bool b = l->i;
     const int free = l->x->tlu ? l->x->parts : 1, k = l->x->tlu ? 1 : l->x->parts;
     ExprPool *pool = &s->pool;
-    return (Sizes){narrow(pool, expr_mul_i(pool, gpu_size(s, b ? "t.n" : "t.m"), free)),
-                   narrow(pool, expr_mul_i(pool, gpu_size(s, b ? "t.n0" : "t.m0"), free)),
-                   narrow(pool, expr_mul_i(pool, gpu_size(s, "t.k"), k)),
-                   expr_mul_i(pool, gpu_stride(s, b ? "t.ldb" : "t.lda"), l->x->parts)};
+    return (Sizes){expr_u31(pool, expr_mul_i(pool, gpu_side(s, b), free)),
+                   expr_u31(pool, expr_mul_i(pool, gpu_origin(s, b), free)),
+                   expr_u31(pool, expr_mul_i(pool, gpu_size(s, "t.k"), k)),
+                   expr_mul_i(pool, gpu_leading(s, b), l->x->parts)};
 }
 
 /* What stands at those coordinates, counted from the operand's first element, by the program's view. */
@@ -36,8 +34,8 @@ static const Expr *offset(Stmts *s, const GpuPlan *p, const Loads *l, GpuPlace a
     const Expr *ld = expr_var(pool, l->i ? "c.b.ld" : "c.a.ld", 0, 0, UINT32_MAX); /* in bytes */
     const Expr *along = address(pool, p, l, (GpuPlace){at.along, zero}, ld);
     const Expr *across = address(pool, p, l, (GpuPlace){zero, at.across}, ld);
-    return narrow(pool,
-                  expr_add(pool, narrow(pool, expr_mul_i(pool, along, l->bytes)), narrow(pool, across)));
+    return expr_u31(
+        pool, expr_add(pool, expr_u31(pool, expr_mul_i(pool, along, l->bytes)), expr_u31(pool, across)));
 }
 
 /* Declares the last place that a load may begin at, and where the free dimension is contiguous the first one
@@ -47,11 +45,11 @@ static const Expr *limits(Stmts *s, const Loads *l, const Sizes *z, const Expr *
 {
     ExprPool *pool = &s->pool;
     if (l->x->tlu) {
-        *last = stmt_let(s, "last", narrow(pool, expr_add_i(pool, z->rows, -l->x->width)));
+        *last = stmt_let(s, "last", expr_u31(pool, expr_add_i(pool, z->rows, -l->x->width)));
         return stmt_let(s, "from", expr_op(pool, EXPR_MIN, z->row0, *last));
     }
     const Expr *left = expr_sub(pool, expr_add_i(pool, z->rows, -1), z->row0);
-    *last = l->limited ? stmt_let(s, "last", narrow(pool, left)) : NULL;
+    *last = l->limited ? stmt_let(s, "last", expr_u31(pool, left)) : NULL;
     return z->row0;
 }
 
@@ -63,7 +61,7 @@ static void set_range(Stmts *s, const GpuPlan *p, const Loads *l, const Sizes *z
     const Expr *zero = expr_const(pool, 0), *along = tlu ? z->rows : z->k, *across = tlu ? z->k : z->rows;
     const Expr *at = address(pool, p, l, tlu ? (GpuPlace){from, zero} : (GpuPlace){zero, from}, z->ld);
     const Expr *end =
-        address(pool, p, l, (GpuPlace){along, narrow(pool, expr_add_i(pool, across, -1))}, z->ld);
+        address(pool, p, l, (GpuPlace){along, expr_u31(pool, expr_add_i(pool, across, -1))}, z->ld);
     const Value *c = operand(l, s), *bytes = value_int(s, l->bytes);
     const Value *first = stmt_define(s, "unsigned long long", "first", value_expr(s, at));
     const Value *behind = stmt_define(s, "unsigned long long", "behind", value_expr(s, end));
@@ -90,7 +88,7 @@ static void set_offsets(Stmts *s, const GpuPlan *p, const Loads *l, const Sizes 
     if (x->tlu) {
         const Expr *free = expr_add(pool, z->row0, expr_add(pool, at.along, apart));
         at.along = expr_sub(pool, expr_op(pool, EXPR_MIN, stmt_let(s, "free", free), last), from);
-        at.along = narrow(pool, at.along);
+        at.along = expr_u31(pool, at.along);
     } else if (l->limited) {
         const Expr *free = stmt_let(s, "free", expr_add(pool, at.across, apart));
         at.across = expr_op(pool, EXPR_MIN, free, last);
@@ -118,9 +116,9 @@ static LoadOffset fragment_offset(const GpuPlan *p, const Loads *l, Stmts *s, co
     const Expr *v = expr_mod_i(pool, q, f.vectors), *step = expr_div_i(pool, q, f.vectors);
     const AmdgcnPlace apart = amdgcn_fragment(pool, p, l->i, step, v, r);
     const Expr *line = tlu ? apart.k : l->limited ? zero : apart.free;
-    return (LoadOffset){
-        value_at(s, value_field(s, operand(l, s), "off"), tlu || l->limited ? v : zero),
-        offset(s, p, l, (GpuPlace){zero, line}), offset(s, p, l, (GpuPlace){tlu ? zero : apart.k, zero})};
+    return (LoadOffset){value_at(s, value_field(s, operand(l, s), "off"), tlu || l->limited ? v : zero),
+                        offset(s, p, l, (GpuPlace){zero, line}),
+                        offset(s, p, l, (GpuPlace){tlu ? zero : apart.k, zero})};
 }
 
 LoadOffset buffer_load_offset(const GpuPlan *p, const Loads *l, Stmts *s, const Expr *j)

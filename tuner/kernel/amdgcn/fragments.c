@@ -44,7 +44,7 @@ static void load_element(const GpuPlan *p, int i, Stmts *s, const Value *to, con
     ExprPool *pool = &s->pool;
     const GpuOperand *x = &p->op[i];
     const int parts = p->in.parts;
-    const Expr *ld = gpu_stride(s, i ? "t.ldb" : "t.lda");
+    const Expr *ld = gpu_leading(s, i);
     const Expr *element = expr_mul_i(pool, gpu_operand_address(pool, p, x, free, k, ld), parts);
     const Value *start = value_cast(s, "const @P *", value_named(s, "t.%c", x->name));
     const Value *from =

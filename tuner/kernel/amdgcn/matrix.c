@@ -6,6 +6,7 @@
  * assignment of K to the instruction's operands is free as long as A and B agree: part g of K (lane / side)
  * takes elements g * vk to g * vk + vk - 1 of each step. A complex product is four real ones. Local memory is
  * filled by buffer.c. */
+#include "base/integer.h"
 #include "index/matrix_lanes.h"
 #include "kernel/amdgcn/amdgcn.h"
 #include "kernel/gpu/loads.h"
@@ -186,8 +187,8 @@ static int k_run(const GpuPlan *p, const Matrix *m)
 static int interleaved(const GpuPlan *p, const Matrix *m, int i)
 {
     bool rows_in_lane = i == 0 && m->swap && p->out.parts == 1;
-    if (!p->op[i].k_major) return pow2_in(m->tiles[i], 16 / m->bytes);
-    return rows_in_lane ? pow2_in(m->tiles[i], 16 / gpu_type_bytes(&p->out)) : 1;
+    if (!p->op[i].k_major) return int_pow2_in(m->tiles[i], 16 / m->bytes);
+    return rows_in_lane ? int_pow2_in(m->tiles[i], 16 / gpu_type_bytes(&p->out)) : 1;
 }
 
 /* Checks that reads and stores exist for the numbers of elements that the maps give to a lane. */
@@ -233,7 +234,9 @@ static Err fragments_shape(GpuPlan *p, const Matrix *m, int i)
     if (!x->in_registers) return ERR_OK;
     if (x->k_major == x->tlu)
         FAIL(ERR_INPUT, "fragments of %c without local memory lie as in memory, not along %s", "AB"[i],
-             x->k_major ? "K" : i ? "N" : "M");
+             x -> k_major ? "K"
+                  : i     ? "N"
+                          : "M");
     x->width = x->k_major ? m->raw / m->bytes : m->vec[i];
     return ERR_OK;
 }

@@ -116,9 +116,9 @@ static const Value *offset(const Stores *k, int tensor)
     const Expr *row = gpu_size(k->s, "down"), *col = gpu_size(k->s, "across"), *zero = expr_const(pool, 0);
     const Expr *ld = expr_var(pool, tensor == 2 ? "s.ldc" : "s.ldd", 0, 0, UINT32_MAX); /* in bytes */
     const Expr *down = expr_mul_i(pool, gpu_address(pool, k->p, tensor, row, zero, ld), k->bytes);
-    const Expr *across = expr_within(pool, gpu_address(pool, k->p, tensor, zero, col, ld), 0, UINT32_MAX);
-    const Expr *at = expr_add(pool, across, expr_within(pool, down, 0, UINT32_MAX));
-    return value_expr(k->s, expr_within(pool, at, 0, UINT32_MAX));
+    const Expr *across = expr_u32(pool, gpu_address(pool, k->p, tensor, zero, col, ld));
+    const Expr *at = expr_add(pool, across, expr_u32(pool, down));
+    return value_expr(k->s, expr_u32(pool, at));
 }
 
 /* Prints @buffer_c or @buffer_d: the raw buffer from the tile's first row and column n0 to the tensor's last

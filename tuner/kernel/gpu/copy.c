@@ -21,19 +21,14 @@ const char *copy_name(Stmts *s, const char *before, const GpuOperand *x, const c
     return stmts_name(s, "%s%c%s", before, x->name, behind);
 }
 
-static const Value *tensor(Stmts *s, const GpuOperand *x) { return value_named(s, "t.%c", x->name); }
-
-/* t.m or t.n, t.m0 or t.n0. */
-static const Expr *side(Stmts *s, const GpuOperand *x) { return gpu_size(s, x->name == 'a' ? "t.m" : "t.n"); }
-static const Expr *origin(Stmts *s, const GpuOperand *x)
+/* Members of @Tile t of the operand. */
+static const Value *tensor(Stmts *s, const GpuOperand *x)
 {
-    return gpu_size(s, x->name == 'a' ? "t.m0" : "t.n0");
+    return gpu_operand_start(s, gpu_operand_index(x));
 }
-
-static const Expr *leading(Stmts *s, const GpuOperand *x)
-{
-    return gpu_stride(s, x->name == 'a' ? "t.lda" : "t.ldb");
-}
+static const Expr *side(Stmts *s, const GpuOperand *x) { return gpu_side(s, gpu_operand_index(x)); }
+static const Expr *origin(Stmts *s, const GpuOperand *x) { return gpu_origin(s, gpu_operand_index(x)); }
+static const Expr *leading(Stmts *s, const GpuOperand *x) { return gpu_leading(s, gpu_operand_index(x)); }
 
 static const Expr *least(ExprPool *pool, const Expr *x, const Expr *y)
 {
@@ -44,9 +39,6 @@ static const Expr *below(ExprPool *pool, const Expr *x, int64_t n)
 {
     return expr_op(pool, EXPR_LT, x, expr_const(pool, n));
 }
-
-/* Returns e as a 32-bit expression; the caller knows that it is in [0, INT32_MAX]. */
-static const Expr *narrow(ExprPool *pool, const Expr *e) { return expr_within(pool, e, 0, INT32_MAX); }
 
 /* Returns the registers of load i. */
 const Value *copy_data(Stmts *s, const GpuOperand *x, const Value *set, const Expr *i)
@@ -119,11 +111,11 @@ static const Expr *init_pointer(const GpuPlan *p, Stmts *s, const GpuOperand *x,
     const int bytes = gpu_type_bytes(&x->type);
     const Expr *zero = expr_const(pool, 0), *from = zero, *first = origin(s, x);
     if (x->tlu) {
-        *last = stmt_let(s, "last", narrow(pool, expr_add_i(pool, side(s, x), -x->width)));
+        *last = stmt_let(s, "last", expr_u31(pool, expr_add_i(pool, side(s, x), -x->width)));
         from = first = stmt_let(s, "from", least(pool, first, *last));
     } else {
-        const Expr *most = narrow(pool, expr_add_i(pool, side(s, x), -1));
-        *last = stmt_let(s, "last", narrow(pool, expr_sub(pool, most, first)));
+        const Expr *most = expr_u31(pool, expr_add_i(pool, side(s, x), -1));
+        *last = stmt_let(s, "last", expr_u31(pool, expr_sub(pool, most, first)));
     }
     const Expr *at = gpu_operand_address(pool, p, x, first, zero, leading(s, x));
     const Value *moved =
@@ -140,12 +132,12 @@ static const Expr *load_offset(const GpuPlan *p, Stmts *s, const GpuOperand *x, 
     const Expr *ld = expr_var(pool, "ld", 0, 0, UINT32_MAX), *zero = expr_const(pool, 0);
     const Expr *first = x->tlu ? expr_add(pool, origin(s, x), at.along) : at.across;
     const Expr *free = stmt_let(s, "free", least(pool, first, last)), *k = x->tlu ? at.across : at.along;
-    if (x->tlu) free = narrow(pool, expr_sub(pool, free, from));
+    if (x->tlu) free = expr_u31(pool, expr_sub(pool, free, from));
     /* each of both coordinates' addresses needs no more than 32 bits */
-    const Expr *of_free = narrow(pool, gpu_operand_address(pool, p, x, free, zero, ld));
-    const Expr *of_k = narrow(pool, gpu_operand_address(pool, p, x, zero, k, ld));
+    const Expr *of_free = expr_u31(pool, gpu_operand_address(pool, p, x, free, zero, ld));
+    const Expr *of_k = expr_u31(pool, gpu_operand_address(pool, p, x, zero, k, ld));
     const Expr *at_load = x->tlu ? expr_add(pool, of_k, of_free) : expr_add(pool, of_free, of_k);
-    return narrow(pool, expr_mul_i(pool, narrow(pool, at_load), gpu_type_bytes(&x->type)));
+    return expr_u31(pool, expr_mul_i(pool, expr_u31(pool, at_load), gpu_type_bytes(&x->type)));
 }
 
 static void init_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
@@ -273,7 +265,7 @@ static void store_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
     stmt_end(s);
 }
 
-void copy_store(const GpuPlan *p, Stmts *s)
+static void copy_store(const GpuPlan *p, Stmts *s)
 {
     stmt_function(s, (Function){.name = "@copy_store",
                                 STMT_PARAMS({"@Copy &", "c"}, {"int", "set"}, {"char *", "stage"})});
@@ -296,7 +288,7 @@ void copy_store(const GpuPlan *p, Stmts *s)
 
 /* ---- what the fast functions cannot do ---- */
 
-static void slow_if(Stmts *s, const Value *condition)
+void copy_slow_if(Stmts *s, const Value *condition)
 {
     stmt_update(s, VALUE_OR, value_reg(s, "slow"), condition);
 }
@@ -310,18 +302,18 @@ static void slow_alignment(Stmts *s, const GpuOperand *x)
     const Value *step = value_expr(s, expr_mul_i(pool, leading(s, x), bytes));
     const Value *bits = value_op(s, VALUE_OR, address, step);
     bits = value_op(s, VALUE_AND, bits, value_int(s, x->width * bytes - 1));
-    slow_if(s, value_op(s, VALUE_NE, bits, value_int(s, 0)));
+    copy_slow_if(s, value_op(s, VALUE_NE, bits, value_int(s, 0)));
     if (x->shift < 2) return;
     const Expr *end = expr_add_i(pool, origin(s, x), x->tile);
     const Value *hangs = value_op(s, VALUE_GT, value_expr(s, end), value_expr(s, side(s, x)));
     const Value *odd = value_expr(s, expr_mod_i(pool, side(s, x), x->width));
-    slow_if(s, value_op(s, VALUE_BOTH, hangs, value_op(s, VALUE_NE, odd, value_int(s, 0))));
+    copy_slow_if(s, value_op(s, VALUE_BOTH, hangs, value_op(s, VALUE_NE, odd, value_int(s, 0))));
 }
 
 void gpu_slow_vectors(const GpuPlan *p, Stmts *s, const GpuOperand *x)
 {
     if (x->tlu && x->width > 1)
-        slow_if(s, value_op(s, VALUE_LT, value_expr(s, side(s, x)), value_int(s, x->width)));
+        copy_slow_if(s, value_op(s, VALUE_LT, value_expr(s, side(s, x)), value_int(s, x->width)));
     if (p->dialect->aligned_loads && x->width * gpu_type_bytes(&x->type) > p->in.part_bytes)
         slow_alignment(s, x);
 }
@@ -336,8 +328,8 @@ static void slow(const GpuPlan *p, Stmts *s)
         const int bytes = gpu_type_bytes(&x->type), lines = x->tlu ? p->depth_u : x->tile;
         const int64_t most = ((int64_t)UINT32_MAX / bytes - (x->tile + p->depth_u)) / lines;
         if (x->tlu && x->width > 1)
-            slow_if(s, value_op(s, VALUE_LT, value_expr(s, side(s, x)), value_int(s, x->width)));
-        slow_if(s, value_op(s, VALUE_GT, value_expr(s, leading(s, x)), value_int(s, most)));
+            copy_slow_if(s, value_op(s, VALUE_LT, value_expr(s, side(s, x)), value_int(s, x->width)));
+        copy_slow_if(s, value_op(s, VALUE_GT, value_expr(s, leading(s, x)), value_int(s, most)));
         if (p->dialect->aligned_loads && x->width * bytes > p->in.part_bytes) slow_alignment(s, x);
     }
     stmt_return(s, value_reg(s, "slow"));
@@ -377,8 +369,7 @@ static void tail_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
     const Expr *k0 = expr_var(pool, "k0", 0, 0, UINT32_MAX), *free = gpu_stride(s, "free");
     const Expr *k = stmt_let(s, "k", expr_add(pool, k0, x->tlu ? at.across : at.along));
     stmt_define(s, "unsigned long long", "free",
-                value_call(s, x->name == 'a' ? "@near_row" : "@near_col", value_reg(s, "t"),
-                           value_expr(s, x->tlu ? at.along : at.across)));
+                gpu_near(s, gpu_operand_index(x), value_reg(s, "t"), x->tlu ? at.along : at.across));
     const Expr *element = gpu_operand_address(pool, p, x, free, k, leading(s, x));
     const Value *start = value_cast(s, "const @P *", tensor(s, x));
     const Value *moved = value_expr(s, expr_mul_i(pool, element, p->in.parts));
@@ -397,7 +388,7 @@ static void tail_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
     stmt_end(s);
 }
 
-void copy_tail(const GpuPlan *p, Stmts *s, void (*operand)(const GpuPlan *p, Stmts *s, const GpuOperand *x))
+static void copy_tail(const GpuPlan *p, Stmts *s, CopyTail *operand)
 {
     stmt_function(s, (Function){.name = "@copy_tail",
                                 STMT_PARAMS({"const @Tile &", "t"}, {"unsigned", "tid"}, {"char *", "stage"},
@@ -416,18 +407,30 @@ void gpu_copy_tail(const GpuPlan *p, Buf *out)
     gpu_put(p, &s, out);
 }
 
-static void register_emit(const GpuPlan *p, Buf *out)
+void copy_emit(const GpuPlan *p, const CopyPieces *x, Buf *out)
 {
     Stmts s;
     stmts_init(&s, GPU_STMTS_BYTES);
-    gpu_heading(&s, "---- copy: global memory, registers, local memory ----");
-    state(p, &s);
-    init(p, &s);
-    load(p, &s);
+    gpu_heading(&s, x->heading);
+    if (x->file) stmt_file(&s, x->file);
+    x->state(p, &s);
+    x->init(p, &s);
+    x->load(p, &s);
     copy_store(p, &s);
-    slow(p, &s);
-    copy_tail(p, &s, tail_operand);
+    x->slow(p, &s);
+    copy_tail(p, &s, x->tail);
     gpu_put(p, &s, out);
+}
+
+static void register_emit(const GpuPlan *p, Buf *out)
+{
+    static const CopyPieces pieces = {.heading = "---- copy: global memory, registers, local memory ----",
+                                      .state = state,
+                                      .init = init,
+                                      .load = load,
+                                      .slow = slow,
+                                      .tail = tail_operand};
+    copy_emit(p, &pieces, out);
 }
 
 const GpuCopy gpu_copy_register = {.name = "register", .plan = register_plan, .emit = register_emit};

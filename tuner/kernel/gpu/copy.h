@@ -22,11 +22,22 @@ GpuPlace copy_load_place(ExprPool *pool, const GpuOperand *x, GpuPlace first, co
 GpuPlace copy_tail_open(const GpuPlan *p, Stmts *s, const GpuOperand *x);
 /* The local memory address of a position in the operand's tile. */
 Access copy_local_at(Stmts *s, const GpuOperand *x, const char *type, int bytes, GpuPlace at);
-/* Prints @copy_store, @copy_wait and @copy_shift. */
-void copy_store(const GpuPlan *p, Stmts *s);
+/* In @copy_slow: the fast functions cannot do the problem if the condition holds. */
+void copy_slow_if(Stmts *s, const Value *condition);
 
-/* Prints @copy_tail, which copies the rest of K behind whole chunks: operands that have local memory, by
- * `operand`. */
-void copy_tail(const GpuPlan *p, Stmts *s, void (*operand)(const GpuPlan *p, Stmts *s, const GpuOperand *x));
+/* Prints for one operand the part of @copy_tail that copies the rest of K behind whole chunks. */
+typedef void CopyTail(const GpuPlan *p, Stmts *s, const GpuOperand *x);
+
+/* What the two modules have each of their own. */
+typedef struct {
+    const char *heading, *file;                /* file: a text that comes first; NULL: none */
+    void (*state)(const GpuPlan *p, Stmts *s); /* struct @Copy */
+    void (*init)(const GpuPlan *p, Stmts *s);  /* @copy_init */
+    void (*load)(const GpuPlan *p, Stmts *s);  /* @copy_load */
+    void (*slow)(const GpuPlan *p, Stmts *s);  /* @copy_slow */
+    CopyTail *tail;
+} CopyPieces;
+/* Prints the module, with @copy_store, @copy_wait and @copy_shift, which both have. */
+void copy_emit(const GpuPlan *p, const CopyPieces *x, Buf *out);
 
 #endif

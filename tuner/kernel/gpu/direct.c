@@ -60,19 +60,10 @@ static void chunk_struct(const GpuPlan *p, Stmts *s)
     stmt_gap(s);
 }
 
-static const Value *tensor(Stmts *s, const GpuOperand *x) { return value_named(s, "t.%c", x->name); }
-
-static const Expr *leading(Stmts *s, const GpuOperand *x)
-{
-    return gpu_stride(s, x->name == 'a' ? "t.lda" : "t.ldb");
-}
-
 /* Declares the variable `free`, the row or column of the operand that tile position `at` reads. */
 static const Expr *let_free(Stmts *s, const GpuOperand *x, const Expr *at)
 {
-    stmt_define(
-        s, "unsigned long long", "free",
-        value_call(s, x->name == 'a' ? "@near_row" : "@near_col", value_reg(s, "t"), value_expr(s, at)));
+    stmt_define(s, "unsigned long long", "free", gpu_near(s, gpu_operand_index(x), value_reg(s, "t"), at));
     return gpu_stride(s, "free");
 }
 
@@ -83,9 +74,8 @@ static const Expr *let_vector(Stmts *s, const GpuOperand *x, const Expr *at)
     ExprPool *pool = &s->pool;
     const bool a = x->name == 'a';
     if (!x->tlu || x->width == 1) return let_free(s, x, at);
-    const Expr *last =
-        expr_within(pool, expr_add_i(pool, gpu_size(s, a ? "t.m" : "t.n"), -x->width), 0, INT32_MAX);
-    const Expr *free = expr_add(pool, gpu_size(s, a ? "t.m0" : "t.n0"), at);
+    const Expr *last = expr_u31(pool, expr_add_i(pool, gpu_side(s, !a), -x->width));
+    const Expr *free = expr_add(pool, gpu_origin(s, !a), at);
     stmt_define(s, "unsigned long long", "free", value_expr(s, expr_op(pool, EXPR_MIN, free, last)));
     return gpu_stride(s, "free");
 }
@@ -93,7 +83,7 @@ static const Expr *let_vector(Stmts *s, const GpuOperand *x, const Expr *at)
 static const Expr *element_of(const GpuPlan *p, Stmts *s, const GpuOperand *x, const Expr *free,
                               const Expr *k)
 {
-    return gpu_operand_address(&s->pool, p, x, free, k, leading(s, x));
+    return gpu_operand_address(&s->pool, p, x, free, k, gpu_leading(s, gpu_operand_index(x)));
 }
 
 /* The first element of K of the thread's run number `run` of the chunk at k0. */
@@ -114,10 +104,10 @@ static void load_operand(const GpuPlan *p, Stmts *s, int n)
     const Expr *run = stmt_unrolled(s, "s", GPU_STEP, p->steps);
     const Expr *e = stmt_unrolled(s, "e", GPU_E, along);
     const Expr *k = expr_add(pool, run_of(s, p, run), expr_mul_i(pool, e, x->tlu ? 1 : x->width));
-    k = stmt_let(s, "k", expr_within(pool, k, 0, UINT32_MAX));
-    Access from =
-        access_at(SPACE_GLOBAL, stmts_name(s, "@VP%du", parts), x->width * gpu_type_bytes(&p->in),
-                  tensor(s, x), expr_mul_i(pool, element_of(p, s, x, free, k), gpu_type_bytes(&p->in)));
+    k = stmt_let(s, "k", expr_u32(pool, k));
+    Access from = access_at(SPACE_GLOBAL, stmts_name(s, "@VP%du", parts), x->width * gpu_type_bytes(&p->in),
+                            gpu_operand_start(s, gpu_operand_index(x)),
+                            expr_mul_i(pool, element_of(p, s, x, free, k), gpu_type_bytes(&p->in)));
     from.hint = x->hint;
     const Value *to = value_at(s, value_named(s, "c.%s", arrays[n]), run);
     stmt_set(s, value_at(s, to, expr_add(pool, expr_mul_i(pool, e, pieces), i)), value_load(s, from));
@@ -234,7 +224,7 @@ static void rest_loads(const GpuPlan *p, Stmts *s, int n)
     const Expr *i = stmt_unrolled(s, "i", GPU_I, p->tt[n]);
     const Expr *free = let_free(s, x, free_of(pool, p, n, expr_div_i(pool, i, v), expr_mod_i(pool, i, v)));
     const Expr *k = expr_var(pool, "k", 0, 0, UINT32_MAX);
-    const Value *start = value_cast(s, "const @P *", tensor(s, x));
+    const Value *start = value_cast(s, "const @P *", gpu_operand_start(s, gpu_operand_index(x)));
     const Value *moved = value_expr(s, expr_mul_i(pool, element_of(p, s, x, free, k), parts));
     const Value *from = stmt_define(s, "const @P *", "from", value_op(s, VALUE_ADD, start, moved));
     const Expr *q = stmt_unrolled(s, "q", GPU_Q, parts);
@@ -255,7 +245,7 @@ static void rest(const GpuPlan *p, Stmts *s)
                                 STMT_PARAMS({"@Acc &", "acc"}, {"const @Tile &", "t"}, {"unsigned", "tid"},
                                             {"unsigned", "k0"})});
     const Expr *k0 = expr_var(pool, "k0", 0, 0, INT32_MAX);
-    const Expr *left = expr_within(pool, expr_sub(pool, gpu_size(s, "t.k"), k0), 0, INT32_MAX);
+    const Expr *left = expr_u31(pool, expr_sub(pool, gpu_size(s, "t.k"), k0));
     const Expr *turns = expr_div_i(pool, expr_add_i(pool, left, p->lsu - 1), p->lsu);
     turns = stmt_let(s, "turns", expr_op(pool, EXPR_MIN, turns, expr_const(pool, most)));
     const Expr *s0 = stmt_loop(s, (Loop){.var = "s",
@@ -269,7 +259,7 @@ static void rest(const GpuPlan *p, Stmts *s)
     const Expr *turn = expr_mul_i(pool, expr_add(pool, s0, e), p->lsu);
     const Expr *k =
         expr_add(pool, expr_add(pool, expr_var(pool, "k0", 0, 0, UINT32_MAX), turn), gpu_part_of_k(pool, p));
-    stmt_let(s, "k", expr_within(pool, k, 0, UINT32_MAX));
+    stmt_let(s, "k", expr_u32(pool, k));
     for (int n = 0; n < 2; n++) rest_loads(p, s, n);
     stmt_end(s);
     e = stmt_unrolled(s, "e", GPU_E, each);
@@ -312,7 +302,7 @@ void gpu_direct(const GpuPlan *p, Buf *out)
 static const Value *first_k(const GpuPlan *p, Stmts *s, const Expr *turn)
 {
     ExprPool *pool = &s->pool;
-    const Expr *by = expr_within(pool, expr_mul(pool, turn, gpu_size(s, "step")), 0, INT32_MAX);
+    const Expr *by = expr_u31(pool, expr_mul(pool, turn, gpu_size(s, "step")));
     const Expr *chunk =
         expr_within(pool, expr_add(pool, gpu_size(s, "first"), by), 0, INT32_MAX / p->depth_u);
     return value_expr(s, expr_mul_i(pool, chunk, p->depth_u));
@@ -375,12 +365,6 @@ static void walk(const Loops *t, const Op *list)
     }
 }
 
-/* 0 < whole: there are whole chunks. */
-static const Expr *any_whole(Stmts *s)
-{
-    return expr_op(&s->pool, EXPR_LT, expr_const(&s->pool, 0), gpu_size(s, "whole"));
-}
-
 static const Op *first_loop(const Program *program)
 {
     const Op *o = program->body;
@@ -394,7 +378,7 @@ void gpu_direct_first(const GpuPlan *p, const Program *program, Stmts *s, const 
     const Op *end = first_loop(program);
     stmt_var(s, "unsigned", "i", value_int(s, 0));
     const Value *chunk = stmt_var(s, "@Chunk", "chunk", NULL);
-    stmt_if(s, value_op(s, VALUE_BOTH, where, value_expr(s, any_whole(s))));
+    stmt_if(s, value_op(s, VALUE_BOTH, where, value_expr(s, gpu_any_whole(s))));
     for (const Op *o = program->body; o != end; o = o->next)
         if (o->kind == OP_LOAD_TILE && !second_of_pair(&t, o)) load_into(&t, o, chunk);
     stmt_end(s);
@@ -408,7 +392,7 @@ Err gpu_direct_loop(const GpuPlan *p, const Program *program, Stmts *s)
     for (const Op *o = program->body; o; o = o->next)
         if (o->kind == OP_LOOP && o->phase == PHASE_REST) rest_of = o;
     if (!rest_of) FAIL(ERR_FAILED, "a program without a loop over the rest of K cannot be lowered");
-    stmt_if_expr(s, any_whole(s));
+    stmt_if_expr(s, gpu_any_whole(s));
     if (!p->walk.prefetches) stmt_var(s, "unsigned", "i", value_int(s, 0));
     walk(&t, p->walk.prefetches ? first_loop(program) : program->body);
     stmt_end(s);
@@ -417,7 +401,7 @@ Err gpu_direct_loop(const GpuPlan *p, const Program *program, Stmts *s)
                                         .limit = gpu_size(s, "count"),
                                         .unroll = UNROLL_NONE});
     stmt_call(s, "@chunk_rest", value_reg(s, "acc"), value_reg(s, "t"), value_reg(s, "tid"),
-              first_k(p, s, expr_within(pool, j, 0, INT32_MAX)));
+              first_k(p, s, expr_u31(pool, j)));
     stmt_end(s);
     return ERR_OK;
 }

@@ -69,18 +69,16 @@ const Expr *gpu_dims_matrix(const GpuPlan *p, Stmts *s, int tensor)
 
 /* ---- the state of the copies ---- */
 
-static int operand_of(const GpuOperand *x) { return x->name == 'b'; }
-
 /* The operand's free dimension or K as a coordinate of its view. */
 static int coord_of(const GpuOperand *x, bool free)
 {
-    return (operand_of(x) == 0) == free ? CONTRACT_ROW : CONTRACT_COLUMN;
+    return (gpu_operand_index(x) == 0) == free ? CONTRACT_ROW : CONTRACT_COLUMN;
 }
 
 /* Are loads vectors? */
 static bool is_wide(const GpuPlan *p, const GpuOperand *x)
 {
-    return x->width > 1 && contract_runs(p->indices, operand_of(x), coord_of(x, x->tlu));
+    return x->width > 1 && contract_runs(p->indices, gpu_operand_index(x), coord_of(x, x->tlu));
 }
 
 /* Free indices of an operand that a thread has, in each load and in all. */
@@ -96,7 +94,7 @@ static Err gather_plan(GpuPlan *p)
     return ERR_OK;
 }
 
-static int n_pads(const GpuPlan *p, const GpuOperand *x) { return p->indices->n_pads[operand_of(x)]; }
+static int n_pads(const GpuPlan *p, const GpuOperand *x) { return p->indices->n_pads[gpu_operand_index(x)]; }
 
 static const IndexList *sums_of(const GpuPlan *p) { return &p->indices->group[INDICES_K]; }
 
@@ -137,14 +135,14 @@ static void state(const GpuPlan *p, Stmts *s)
 static const Expr *offset(const GpuPlan *p, Stmts *s, const GpuOperand *x, const char *dims, const Expr *free,
                           const Expr *k)
 {
-    const bool b = operand_of(x);
+    const bool b = gpu_operand_index(x);
     return gpu_dims_offset(p, s, b, dims, b ? k : free, b ? free : k);
 }
 
 static const Expr *inside(const GpuPlan *p, Stmts *s, const GpuOperand *x, const char *dims, const Expr *free,
                           const Expr *k)
 {
-    const bool b = operand_of(x);
+    const bool b = gpu_operand_index(x);
     const ContractNames names = dims_in(s, dims);
     return contract_inside(p->indices, b, &names, b ? k : free, b ? free : k);
 }
@@ -156,20 +154,16 @@ static const Expr *index_of(Stmts *s, const char *name) { return expr_var(&s->po
 /* The row or column of A or B that a position of the tile reads. */
 static void define_free(Stmts *s, const GpuOperand *x, const char *tile, const Expr *position)
 {
-    stmt_define(s, "unsigned", "free",
-                value_call(s, x->name == 'a' ? "@near_row" : "@near_col", value_reg(s, tile),
-                           value_expr(s, position)));
+    stmt_define(s, "unsigned", "free", gpu_near(s, gpu_operand_index(x), value_reg(s, tile), position));
 }
 
 /* The first of a vector of rows or columns; behind the edge the last vector's. */
 static void define_vector(Stmts *s, const GpuOperand *x, const Expr *position)
 {
     ExprPool *pool = &s->pool;
-    const bool b = operand_of(x);
-    const Expr *last =
-        expr_within(pool, expr_add_i(pool, gpu_size(s, b ? "t.n" : "t.m"), -x->width), 0, UINT32_MAX);
-    const Expr *at =
-        expr_within(pool, expr_add(pool, gpu_size(s, b ? "t.n0" : "t.m0"), position), 0, UINT32_MAX);
+    const bool b = gpu_operand_index(x);
+    const Expr *last = expr_u32(pool, expr_add_i(pool, gpu_side(s, b), -x->width));
+    const Expr *at = expr_u32(pool, expr_add(pool, gpu_origin(s, b), position));
     stmt_define(s, "unsigned", "free", value_expr(s, expr_op(pool, EXPR_MIN, at, last)));
 }
 
@@ -178,7 +172,7 @@ static void define_vector(Stmts *s, const GpuOperand *x, const Expr *position)
 static void keep_free(const GpuPlan *p, Stmts *s, const GpuOperand *x, const Expr *number)
 {
     ExprPool *pool = &s->pool;
-    const int t = operand_of(x);
+    const int t = gpu_operand_index(x);
     const ContractNames names = dims_in(s, "t.x.");
     const Expr *free = index_of(s, "free");
     stmt_set(s, value_at(s, field(s, "at_", x), number),
@@ -195,7 +189,7 @@ static void init_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
 {
     ExprPool *pool = &s->pool;
     const GpuPlace first = gpu_load_place(pool, p, x);
-    const int each = free_of_load(p, x), t = operand_of(x);
+    const int each = free_of_load(p, x), t = gpu_operand_index(x);
     const ContractNames names = dims_in(s, "t.x.");
     const bool vector = x->tlu && is_wide(p, x);
     stmt_set(s, field(s, "k_", x), value_int(s, 0));
@@ -293,7 +287,8 @@ static const Expr *define_guard(const GpuPlan *p, Stmts *s, const GpuOperand *x,
     for (int i = 0; i < n_pads(p, x); i++) {
         const char *here = stmts_name(s, "here_%d", i),
                    *edge = copy_name(s, "c.edge_", x, stmts_name(s, "[%d]", i));
-        const Expr *place = contract_digits_position(p->indices, operand_of(x), &names, i, INDICES_K, digit);
+        const Expr *place =
+            contract_digits_position(p->indices, gpu_operand_index(x), &names, i, INDICES_K, digit);
         stmt_define(s, "unsigned", here,
                     value_op(s, VALUE_ADD, value_at_i(s, value_at(s, field(s, "place_", x), number), i),
                              value_cast(s, "unsigned", value_expr(s, place))));
@@ -310,7 +305,7 @@ static const Expr *element_of_k(const GpuPlan *p, Stmts *s, const GpuOperand *x,
     const Expr *k = expr_add(pool, from, x->tlu ? at.across : at.along);
     const int last = p->depth_u - (is_wide(p, x) && !x->tlu ? x->width : 1);
     if (x->fractional) k = expr_op(pool, EXPR_MIN, k, expr_add_i(pool, from, last));
-    return stmt_let(s, "k", expr_within(pool, k, 0, UINT32_MAX));
+    return stmt_let(s, "k", expr_u32(pool, k));
 }
 
 /* Loads element e, or the whole vector, of load i from element `at` on. */
@@ -356,7 +351,7 @@ static void load_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
     const Value *kept = value_at(s, field(s, "at_", x), number);
     const Expr *guard = define_guard(p, s, x, number, digit);
     const Value *along =
-        value_expr(s, contract_digits_offset(p->indices, operand_of(x), &names, INDICES_K, digit));
+        value_expr(s, contract_digits_offset(p->indices, gpu_operand_index(x), &names, INDICES_K, digit));
     stmt_define(s, "unsigned long long", "at", value_op(s, VALUE_ADD, kept, along));
     load_at(p, s, x, i, e, guard);
     stmt_end(s);
@@ -374,16 +369,11 @@ static void load(const GpuPlan *p, Stmts *s)
 
 /* ---- what the fast functions cannot do ---- */
 
-static void slow_if(Stmts *s, const Value *condition)
-{
-    stmt_update(s, VALUE_OR, value_reg(s, "slow"), condition);
-}
-
 /* Vectors: the first stride, whole vectors along its index, and where vectors must be aligned, all other
  * strides and the address. */
 static void slow_vectors(const GpuPlan *p, Stmts *s, const GpuOperand *x)
 {
-    const int t = operand_of(x), bytes = x->width * gpu_type_bytes(&p->in);
+    const int t = gpu_operand_index(x), bytes = x->width * gpu_type_bytes(&p->in);
     const ContractNames names = dims_in(s, "t.x.");
     const IndexList *l = &p->indices->tensor[t];
     const Value *bits = value_cast(s, "unsigned long long", tensor(s, "t.", x));
@@ -391,14 +381,15 @@ static void slow_vectors(const GpuPlan *p, Stmts *s, const GpuOperand *x)
         const Expr *stride = contract_index_stride(p->indices, t, &names, l->v[i]);
         const Value *step = value_expr(s, expr_mul_i(&s->pool, stride, gpu_type_bytes(&p->in)));
         if (i == 0 && !expr_is(stride, 1))
-            slow_if(s, value_op(s, VALUE_NE, value_expr(s, stride), value_int(s, 1)));
+            copy_slow_if(s, value_op(s, VALUE_NE, value_expr(s, stride), value_int(s, 1)));
         if (i) bits = value_op(s, VALUE_OR, bits, step);
     }
     const Expr *size = contract_extent(&names, l->v[0]);
-    slow_if(s, value_op(s, VALUE_NE, value_expr(s, expr_mod_i(&s->pool, size, x->width)), value_int(s, 0)));
+    copy_slow_if(s,
+                 value_op(s, VALUE_NE, value_expr(s, expr_mod_i(&s->pool, size, x->width)), value_int(s, 0)));
     if (!p->dialect->aligned_loads) return;
     bits = value_op(s, VALUE_AND, bits, value_int(s, bytes - 1));
-    slow_if(s, value_op(s, VALUE_NE, bits, value_int(s, 0)));
+    copy_slow_if(s, value_op(s, VALUE_NE, bits, value_int(s, 0)));
 }
 
 static void slow(const GpuPlan *p, Stmts *s)
@@ -411,7 +402,7 @@ static void slow(const GpuPlan *p, Stmts *s)
         const GpuOperand *x = &p->op[o];
         for (int i = 0; i < n_pads(p, x); i++) {
             const Value *edge = value_expr(s, contract_pad_edge(p->indices, o, &names, i));
-            slow_if(
+            copy_slow_if(
                 s, value_op(s, VALUE_GT, value_cast(s, "long long", edge), value_literal(s, "0x7fffffffll")));
         }
         if (is_wide(p, x)) slow_vectors(p, s, x);
@@ -428,8 +419,7 @@ static void tail_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
     ExprPool *pool = &s->pool;
     const GpuPlace at = copy_tail_open(p, s, x);
     const Expr *k0 = index_of(s, "k0");
-    const Expr *k =
-        stmt_let(s, "k", expr_within(pool, expr_add(pool, k0, x->tlu ? at.across : at.along), 0, UINT32_MAX));
+    const Expr *k = stmt_let(s, "k", expr_u32(pool, expr_add(pool, k0, x->tlu ? at.across : at.along)));
     define_free(s, x, "t", x->tlu ? at.along : at.across);
     const Expr *free = index_of(s, "free");
     const Expr *guard = expr_op(pool, EXPR_BOTH, expr_op(pool, EXPR_LT, k, gpu_size(s, "t.k")),
@@ -448,17 +438,15 @@ static void tail_operand(const GpuPlan *p, Stmts *s, const GpuOperand *x)
 
 static void gather_emit(const GpuPlan *p, Buf *out)
 {
-    Stmts s;
-    stmts_init(&s, GPU_STMTS_BYTES);
-    gpu_heading(&s, "---- copy: global memory, registers, local memory, by offsets ----");
-    stmt_file(&s, "gpu/divide.h");
-    state(p, &s);
-    init(p, &s);
-    load(p, &s);
-    copy_store(p, &s);
-    slow(p, &s);
-    copy_tail(p, &s, tail_operand);
-    gpu_put(p, &s, out);
+    static const CopyPieces pieces = {
+        .heading = "---- copy: global memory, registers, local memory, by offsets ----",
+        .file = "gpu/divide.h",
+        .state = state,
+        .init = init,
+        .load = load,
+        .slow = slow,
+        .tail = tail_operand};
+    copy_emit(p, &pieces, out);
 }
 
 const GpuCopy gpu_copy_gather = {.name = "gather", .plan = gather_plan, .emit = gather_emit};

@@ -151,9 +151,9 @@ typedef struct {
     int nlc, nlp; /* loads per thread along and across the contiguous dimension */
     int lsc, lsp; /* elements that one load of all threads covers, along and across */
     int lvc;      /* threads along: lsc / width */
-    int n_waves; /* WaveSeparateGlobalRead: groups of threads that load a part of the lines each; else 1 */
-    int groups;  /* ThreadSeparateGlobalRead: groups of a wave's lanes that share every line; else 1 */
-    bool grouped;       /* neighbouring threads load along a line first (GlobalReadCoalesceGroup) */
+    int n_waves;  /* WaveSeparateGlobalRead: groups of threads that load a part of the lines each; else 1 */
+    int groups;   /* ThreadSeparateGlobalRead: groups of a wave's lanes that share every line; else 1 */
+    bool grouped; /* neighbouring threads load along a line first (GlobalReadCoalesceGroup) */
     bool fractional;    /* FractionalLoad: some loads of some threads lie outside the tile */
     int parts;          /* lanes that share an element: loads have less than one (DirectToLds); else 1 */
     bool to_local;      /* loads write local memory themselves: DirectToLds, asynchronous copies of a ring */
@@ -195,8 +195,8 @@ typedef struct GpuCompute {
 
 typedef struct GpuCopy {
     const char *name;
-    bool async;   /* copy_load always writes local memory itself */
-    bool direct;  /* it can, for operands with to_local */
+    bool async;        /* copy_load always writes local memory itself */
+    bool direct;       /* it can, for operands with to_local */
     bool to_registers; /* it has operands with in_registers, of matrix instructions */
     bool in_runs; /* GpuOperand.lanes and run are its own, else copy_load deals loads as copy_tail does */
     /* May set n_stages, n_sets, shift; after compute's plan, before offsets. */
@@ -270,7 +270,7 @@ typedef struct {
     bool k_major[2];    /* A, B may keep K contiguous in shared memory */
     bool k_vectors;     /* FMA kernels read vectors along K */
     bool via_registers; /* 16-bit operands are copied through registers (GlobalReadVectorWidth 1) */
-    bool held[2];       /* the same of A and B of contractions */
+    bool gathered_via_registers[2]; /* the same of A and B of contractions */
     int lds_bytes, stage_bytes;
 } GpuRing;
 
@@ -310,11 +310,11 @@ struct GpuPlan {
     const View *view[4];    /* of A, B, C, D: of the program's tiles, behind gpu_maps_read */
     bool assembly;          /* argument order of assembly kernels */
     bool batched, strided, use_beta, workspace;
-    Fused fused;         /* of the problem type, and of the epilogue's ops */
-    bool partial_sums;   /* D is written by the last one of a tile's parts; their sums are in a workspace */
-    bool adds_shares;    /* shares of tiles (stream-K), or tiles (AtomicAddC), are added to D atomically */
-    int n_threads, wave; /* of a work-group; lanes of a wave */
-    int mt[2], depth_u; /* elements of K in local memory: a chunk of the walk, or a part of one */
+    Fused fused;           /* of the problem type, and of the epilogue's ops */
+    bool partial_sums;     /* D is written by the last one of a tile's parts; their sums are in a workspace */
+    bool adds_shares;      /* shares of tiles (stream-K), or tiles (AtomicAddC), are added to D atomically */
+    int n_threads, wave;   /* of a work-group; lanes of a wave */
+    int mt[2], depth_u;    /* elements of K in local memory: a chunk of the walk, or a part of one */
     int sg[2], tt[2], lsu; /* threads and elements per thread along M and N; local split U */
     int vw;                /* VectorWidth */
     int steps, k_step;     /* of a stage, per thread; elements of K of one step */
@@ -467,6 +467,17 @@ void gpu_put(const GpuPlan *p, Stmts *s, Buf *out);
 /* Variables of the text: a size or a count, below 2^31; a leading dimension, which is 64 bits wide. */
 const Expr *gpu_size(Stmts *s, const char *name);
 const Expr *gpu_stride(Stmts *s, const char *name);
+/* Members of `@Tile t` for operand A (i 0) or B: M or N, the tile's first row or column, the leading
+ * dimension, the address. */
+const Expr *gpu_side(Stmts *s, int i);
+const Expr *gpu_origin(Stmts *s, int i);
+const Expr *gpu_leading(Stmts *s, int i);
+const Value *gpu_operand_start(Stmts *s, int i);
+static inline int gpu_operand_index(const GpuOperand *x) { return x->name == 'b'; }
+/* The row of A or column of B that position `at` of the tile may read. */
+const Value *gpu_near(Stmts *s, int i, const Value *tile, const Expr *at);
+/* Whether there are whole chunks of K: 0 < whole. */
+const Expr *gpu_any_whole(Stmts *s);
 /* The bits of x as a float; of the float x as unsigned. */
 const Value *gpu_as_float(const GpuDialect *d, Stmts *s, const Value *x);
 const Value *gpu_as_bits(const GpuDialect *d, Stmts *s, const Value *x);

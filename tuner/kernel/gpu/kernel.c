@@ -27,22 +27,10 @@ void gpu_signature(const GpuPlan *p, Str symbol, Buf *out)
 
 static const WalkNames names = {.group = {"@group_x()", "@group_y()", "@group_z()"},
                                 .id = "id",
-                                .tiles_m = "tiles_m",
-                                .tiles_n = "tiles_n",
-                                .batch = "size_batch",
-                                .stagger_mask = "stagger_mask",
+                                GPU_WALK_ARGUMENTS,
                                 .stream_group = "group",
-                                .stream_groups = "groups",
-                                .mapping = "mapping",
-                                .mapping_chunk = "mapping_chunk"};
-const WalkNames gpu_names_of_tile = {.group = {"0u", "0u", "0u"},
-                                     .id = "tile",
-                                     .tiles_m = "tiles_m",
-                                     .tiles_n = "tiles_n",
-                                     .batch = "size_batch",
-                                     .stagger_mask = "stagger_mask",
-                                     .mapping = "mapping",
-                                     .mapping_chunk = "mapping_chunk"};
+                                .stream_groups = "groups"};
+const WalkNames gpu_names_of_tile = {.group = {"0u", "0u", "0u"}, .id = "tile", GPU_WALK_ARGUMENTS};
 
 /* ---- the walk ---- */
 
@@ -140,7 +128,7 @@ static void parts(GpuWalk *w)
         expr_let(&w->text, "part", w->stream.part);
         expr_let(&w->text, "parts", w->stream.parts);
         const Expr *first = expr_add_i(pool, w->stream.first_group, 1);
-        expr_let(&w->text, "first_slot", expr_within(pool, first, 0, UINT32_MAX));
+        expr_let(&w->text, "first_slot", expr_u32(pool, first));
         return;
     }
     const WalkSlots slots = walk_slots(pool, walk, &names, &w->at);
@@ -275,8 +263,7 @@ static void tile(const GpuPlan *p, Stmts *s)
 static const Value *depth_bytes(const GpuPlan *p, Stmts *s, const GpuOperand *x, int elements)
 {
     ExprPool *pool = &s->pool;
-    if (p->indices)
-        return value_literal(s, stmts_name(s, "%dll", elements)); /* @copy_move counts elements */
+    if (p->indices) return value_literal(s, stmts_name(s, "%dll", elements)); /* @copy_move counts elements */
     const Expr *zero = expr_const(pool, 0), *depth = expr_const(pool, elements);
     const Expr *ld = gpu_stride(s, stmts_name(s, "t.ld%c", x->name));
     const Expr *bytes = gpu_operand_address(pool, p, x, zero, depth, ld);

@@ -64,16 +64,11 @@ static void stage_operands(const GpuPlan *p, Stmts *s, const Value *lds[2])
 /* Opens the function of the first steps of a chunk. */
 static void open_rest(const GpuPlan *p, Stmts *s)
 {
-    static const StmtParam in_local[] = {{"@Acc &", "acc"},
-                                             {"const char *", "stage"},
-                                             {"unsigned", "tid"},
-                                             {"int", "steps"},
-                                             {"const @Tile &", "t"},
-                                             {"unsigned", "k0"}};
+    static const StmtParam in_local[] = {{"@Acc &", "acc"}, {"const char *", "stage"}, {"unsigned", "tid"},
+                                         {"int", "steps"},  {"const @Tile &", "t"},    {"unsigned", "k0"}};
     stmt_comment(s, "The first steps only: the rest of K.");
-    stmt_function(s, (Function){.name = "@stage_rest",
-                                .param = in_local,
-                                .n_params = gpu_any_in_registers(p) ? 6 : 4});
+    stmt_function(
+        s, (Function){.name = "@stage_rest", .param = in_local, .n_params = gpu_any_in_registers(p) ? 6 : 4});
     if (gpu_compute_pins(p)) stmt_call(s, "@acc_pin", value_reg(s, "acc"));
 }
 
@@ -83,8 +78,8 @@ void gpu_stage(const GpuPlan *p, Stmts *s)
         {"@Acc &", "acc"}, {"const char *", "stage"}, {"unsigned", "tid"}, {"const @Copy &", "copy"}};
     const Value *lds[2];
     gpu_heading(s, "---- one stage of local memory ----");
-    stmt_function(
-        s, (Function){.name = "@stage", .param = params, .n_params = gpu_any_in_registers(p) ? 4 : 3});
+    stmt_function(s,
+                  (Function){.name = "@stage", .param = params, .n_params = gpu_any_in_registers(p) ? 4 : 3});
     stage_operands(p, s, lds);
     steps(p, s, lds);
     stmt_end(s);
@@ -137,7 +132,7 @@ static const Expr *let_chunk(Loops *t)
     Stmts *s = t->s;
     ExprPool *pool = &s->pool;
     const Expr *turn = expr_mul(pool, gpu_size(s, "j"), gpu_size(s, "step"));
-    const Expr *chunk = expr_add(pool, gpu_size(s, "first"), expr_within(pool, turn, 0, INT32_MAX));
+    const Expr *chunk = expr_add(pool, gpu_size(s, "first"), expr_u31(pool, turn));
     const int parts = gpu_chunk_parts(t->p);
     if (parts > 1)
         chunk = expr_add(pool, expr_mul_i(pool, chunk, parts), gpu_counter(pool, "part", GPU_PART, parts));
@@ -222,7 +217,7 @@ static void consume(Loops *t, Phase phase)
     if (gpu_all_in_registers(p)) let_chunk(t);
     const Expr *chunk = expr_var(pool, "chunk", 0, 0, INT32_MAX / p->depth_u);
     const Expr *left = expr_sub(pool, gpu_size(s, "t.k"), expr_mul_i(pool, chunk, p->depth_u));
-    left = stmt_let(s, "left", expr_within(pool, left, 0, INT32_MAX));
+    left = stmt_let(s, "left", expr_u31(pool, left));
     const int each = p->lsu * p->k_step;
     const Expr *some = expr_div_i(pool, expr_add_i(pool, left, each - 1), each);
     const Expr *in_stage = expr_op(pool, EXPR_LT, left, expr_const(pool, p->depth_u));
@@ -373,18 +368,13 @@ static void counters(const Loops *t)
     stmt_var(t->s, "int", "wr", value_int(t->s, 0));
 }
 
-static const Expr *any_whole(Stmts *s)
-{
-    return expr_op(&s->pool, EXPR_LT, expr_const(&s->pool, 0), gpu_size(s, "whole"));
-}
-
 Err gpu_loop_first(const GpuPlan *p, const Program *program, Stmts *s, const Value *where)
 {
     Loops t = {p, program, s, 0};
     Head h;
     TRY(head_of(program, &h));
     counters(&t);
-    stmt_if(s, value_op(s, VALUE_BOTH, where, value_expr(s, any_whole(s))));
+    stmt_if(s, value_op(s, VALUE_BOTH, where, value_expr(s, gpu_any_whole(s))));
     walk_head(&t, &h, 0, h.n_loads);
     stmt_end(s);
     return ERR_OK;
@@ -396,7 +386,7 @@ Err gpu_loop(const GpuPlan *p, const Program *program, Stmts *s)
     Loops t = {p, program, s, 0};
     Head h;
     TRY(head_of(program, &h));
-    stmt_if_expr(s, any_whole(s));
+    stmt_if_expr(s, gpu_any_whole(s));
     if (!p->walk.prefetches) counters(&t);
     walk_head(&t, &h, p->walk.prefetches ? h.n_loads : 0, h.n);
     stmt_end(s);

@@ -73,6 +73,21 @@ const Expr *gpu_size(Stmts *s, const char *name) { return expr_var(&s->pool, nam
 
 const Expr *gpu_stride(Stmts *s, const char *name) { return expr_var(&s->pool, name, 0, 0, 1ll << 32); }
 
+const Expr *gpu_side(Stmts *s, int i) { return gpu_size(s, i ? "t.n" : "t.m"); }
+const Expr *gpu_origin(Stmts *s, int i) { return gpu_size(s, i ? "t.n0" : "t.m0"); }
+const Expr *gpu_leading(Stmts *s, int i) { return gpu_stride(s, i ? "t.ldb" : "t.lda"); }
+const Value *gpu_operand_start(Stmts *s, int i) { return value_reg(s, i ? "t.b" : "t.a"); }
+
+const Value *gpu_near(Stmts *s, int i, const Value *tile, const Expr *at)
+{
+    return value_call(s, i ? "@near_col" : "@near_row", tile, value_expr(s, at));
+}
+
+const Expr *gpu_any_whole(Stmts *s)
+{
+    return expr_op(&s->pool, EXPR_LT, expr_const(&s->pool, 0), gpu_size(s, "whole"));
+}
+
 void gpu_heading(Stmts *s, const char *text)
 {
     stmt_gap(s);

@@ -76,7 +76,7 @@ static void write_operand(const GpuPlan *p, Tile *t, int i, const Maps *sums)
     t->sg_map.layout[i] = sums->sg.layout[i], t->sg_map.data[i] = sums->sg.data[i];
     t->wg_map.layout[1 - i] = p->lsu, t->wg_map.data[1 - i] = k_part(p);
     t->sg_map.layout[1 - i] = 1, t->sg_map.data[1 - i] = k_lane(p, i);
-    t->n_buffers = p->direct                ? p->n_sets
+    t->n_buffers = p->direct               ? p->n_sets
                    : p->op[i].in_registers ? gpu_sets(p, &p->op[i])
                                            : 1 + p->prefetch_local;
     set_mma(p, t);
@@ -253,22 +253,10 @@ static Err read_threads(const Reader *r, const Tile *acc)
     return ERR_OK;
 }
 
-/* The loop over the steps of a stage, and the loads of the rest. */
-static const Op *step_loop(const Op *list)
-{
-    for (const Op *o = list; o; o = o->next) {
-        if (o->kind != OP_LOOP) continue;
-        if (o->level == LEVEL_LANE) return o;
-        const Op *in = step_loop(o->body);
-        if (in) return in;
-    }
-    return NULL;
-}
-
 static Err read_steps(const Reader *r, const Tile *a)
 {
     GpuPlan *p = r->plan;
-    const Op *loop = step_loop(r->p->body), *mma = loop ? op_find(loop->body, OP_TILE_MMA) : NULL;
+    const Op *loop = op_lane_loop(r->p->body), *mma = loop ? op_find(loop->body, OP_TILE_MMA) : NULL;
     if (!mma)
         FAIL(ERR_INPUT, "%s: the program has no loop at lane with a tile_mma", r->name ? r->name : "program");
     p->lsu = a->wg_map.layout[1];

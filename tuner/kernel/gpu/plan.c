@@ -1,6 +1,7 @@
 /* The rest of a GpuPlan, from its numbers: modules, layouts of local memory, arguments. The numbers come from
  * kernel/plan_gpu.c.
  */
+#include "base/integer.h"
 #include "kernel/gpu/gpu.h"
 #include "kernel/gpu/loads.h"
 
@@ -32,8 +33,6 @@ GpuType gpu_type(DataType type)
         return (GpuType){type, NULL, 0, 0};
     }
 }
-
-static int round_up(int n, int to) { return (n + to - 1) / to * to; }
 
 /* Padding as the parameters say, where no module has chosen a layout. */
 static void layout_as_asked(const GpuPlan *p, GpuOperand *x)
@@ -82,7 +81,7 @@ static void lay_out(GpuPlan *p)
         if (x->in_registers) continue;
         x->lds_offset = at;
         x->lds_bytes = (int)layout_bytes(&x->layout, gpu_lines(p, x));
-        at += round_up(x->lds_bytes, 16);
+        at += (int)int_round_up(x->lds_bytes, 16);
     }
     p->stage_bytes = at;
     p->lds_bytes = at * p->n_stages;

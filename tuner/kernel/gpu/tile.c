@@ -14,8 +14,8 @@ static Side open_side(const GpuPlan *p, Stmts *s, int i, const char *name)
     stmt_function(s, (Function){.result = "unsigned",
                                 .name = name,
                                 STMT_PARAMS({"const @Tile &", "t"}, {"unsigned", "r"})});
-    return (Side){gpu_size(s, i ? "t.n0" : "t.m0"), gpu_size(s, i ? "t.n" : "t.m"),
-                  expr_var(&s->pool, "r", 0, 0, p->mt[i] - 1), p->op[i].shift};
+    return (Side){gpu_origin(s, i), gpu_side(s, i), expr_var(&s->pool, "r", 0, 0, p->mt[i] - 1),
+                  p->op[i].shift};
 }
 
 /* A vector of loads that straddles the edge, and was read from the edge back (GpuOperand.shift). */
@@ -31,7 +31,7 @@ static Shift shift_of(Stmts *s, const Side *x, ValueOp both)
     const Expr *in_tile = expr_mul_i(pool, expr_div_i(pool, x->r, x->shift), x->shift);
     const Expr *vector = stmt_let(s, "vector", expr_add(pool, x->origin, in_tile));
     const Expr *before_last = expr_add_i(pool, x->size, -x->shift);
-    const Expr *last = stmt_let(s, "last", expr_within(pool, before_last, 0, INT32_MAX));
+    const Expr *last = stmt_let(s, "last", expr_u31(pool, before_last));
     const Value *fast = value_op(s, VALUE_NOT, value_reg(s, "t.slow"), NULL);
     const Value *begins = value_op(s, VALUE_LT, value_expr(s, vector), value_expr(s, x->size));
     const Value *straddles = value_op(s, VALUE_GT, value_expr(s, vector), value_expr(s, last));
@@ -50,7 +50,7 @@ static void near(const GpuPlan *p, Stmts *s, int i)
         stmt_end(s);
     }
     const Expr *at = expr_add(pool, x.origin, x.r);
-    const Expr *last = expr_within(pool, expr_add_i(pool, x.size, -1), 0, INT32_MAX);
+    const Expr *last = expr_u31(pool, expr_add_i(pool, x.size, -1));
     const Value *inside = value_op(s, VALUE_LT, value_expr(s, at), value_expr(s, x.size));
     stmt_return(s, value_select(s, inside, value_expr(s, at), value_expr(s, last)));
     stmt_end(s);

@@ -17,6 +17,10 @@ typedef struct {
     WalkStream stream;
     Expr node[GPU_WALK_NODES];
 } GpuWalk;
+/* Names of the kernel's arguments that a walk reads, as members of WalkNames. */
+#define GPU_WALK_ARGUMENTS                                                                                   \
+    .tiles_m = "tiles_m", .tiles_n = "tiles_n", .batch = "size_batch", .stagger_mask = "stagger_mask",       \
+    .mapping = "mapping", .mapping_chunk = "mapping_chunk"
 /* Names in the loop over the steps of stream-K, where a step has the number of its tile. */
 extern const WalkNames gpu_names_of_tile;
 /* Declares the work-group's tile (wg0 wg1 wg2) and part of K; opens the loop of a persistent kernel. Where a

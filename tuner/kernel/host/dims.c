@@ -14,7 +14,7 @@ static const Expr *address(HostText *t, HostOperand o, const Expr *row, const Ex
 }
 
 /* A coordinate: never negative, below 2^31. */
-static const Expr *coordinate(HostText *t, const Expr *e) { return expr_within(&t->s.pool, e, 0, INT32_MAX); }
+static const Expr *coordinate(HostText *t, const Expr *e) { return expr_u31(&t->s.pool, e); }
 
 /* ---- arguments ---- */
 

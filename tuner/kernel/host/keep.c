@@ -40,8 +40,8 @@ void host_keep_open(HostText *t, HostOperand o)
     Stmts *s = &t->s;
     ExprPool *pool = &s->pool;
     const Side x = side_of(t, o);
-    const Expr *before = expr_mul(
-        pool, expr_div_i(pool, expr_within(pool, host_int(t, x.at), 0, UINT32_MAX), x.block), host_chunks(t));
+    const Expr *before =
+        expr_mul(pool, expr_div_i(pool, expr_u32(pool, host_int(t, x.at)), x.block), host_chunks(t));
     const Expr *place = expr_add(pool, host_int(t, "chunk"), before);
     const Expr *side = expr_add(pool, host_int(t, x.first), host_int(t, x.at));
     stmt_define(s, "@Kept", "block",

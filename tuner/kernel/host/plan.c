@@ -1,15 +1,15 @@
 /* Computes the local buffers from a HostPlan's numbers, which come from kernel/plan_host.c. */
 #include "kernel/host/plan.h"
 
-static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+#include "base/integer.h"
 
-int64_t host_plan_block_a(const HostPlan *p) { return round_up((int64_t)p->mc * p->kc * p->parts, 64); }
-int64_t host_plan_block_b(const HostPlan *p) { return round_up((int64_t)p->nc * p->kc * p->parts, 64); }
+int64_t host_plan_block_a(const HostPlan *p) { return int_round_up((int64_t)p->mc * p->kc * p->parts, 64); }
+int64_t host_plan_block_b(const HostPlan *p) { return int_round_up((int64_t)p->nc * p->kc * p->parts, 64); }
 
 /* Elements of n kept blocks with their records; n 0: of one block. */
 static int64_t kept(const HostPlan *p, int n, int64_t block)
 {
-    return n ? n * block + round_up((int64_t)n * HOST_KEPT_BYTES / p->compute.bytes, 64) : block;
+    return n ? n * block + int_round_up((int64_t)n * HOST_KEPT_BYTES / p->compute.bytes, 64) : block;
 }
 
 /* Bytes of the tables of rows: @Runs of text/runs.h. */
@@ -26,7 +26,7 @@ HostLocal host_plan_local(const HostPlan *p)
     HostLocal l = {0, 0, 0, 0};
     if (p->pack[0]) l.a = kept(p, p->keep_a, host_plan_block_a(p));
     if (p->pack[1]) l.b = kept(p, p->keep_b, host_plan_block_b(p));
-    if (p->runs) l.runs = round_up(runs_bytes(p) / p->compute.bytes + 1, 64);
+    if (p->runs) l.runs = int_round_up(runs_bytes(p) / p->compute.bytes + 1, 64);
     if (!p->direct) l.sums = (int64_t)p->mr * p->nr * p->parts;
     if (host_plan_keeps_sums(p)) l.sums = (int64_t)p->mt0 * p->nc * p->parts;
     return l;
@@ -47,21 +47,10 @@ Epilogue host_epilogue(const HostPlan *p)
                       .written = p->out.type};
 }
 
-const Op *host_lane_loop(const Op *list)
-{
-    for (const Op *o = list; o; o = o->next) {
-        if (o->kind != OP_LOOP) continue;
-        if (o->level == LEVEL_LANE) return o;
-        const Op *found = host_lane_loop(o->body);
-        if (found) return found;
-    }
-    return NULL;
-}
-
 Err host_epilogue_read(Program *p, const char *name)
 {
     Epilogue e;
-    const Op *loop = host_lane_loop(p->body);
+    const Op *loop = op_lane_loop(p->body);
     HostPlan *plan = ARENA_NEW(p->arena, HostPlan);
     TRY_ALLOC(plan);
     if (!loop) FAIL(ERR_INPUT, "a host kernel needs a loop over k at lane");

@@ -70,8 +70,6 @@ Epilogue host_epilogue(const HostPlan *p);
 /* Makes the plan's numbers those of the program's epilogue. ERR_INPUT: "NAME:LINE: what". name: NULL, or that
  * of the text that the program was read from. */
 Err host_epilogue_read(Program *p, const char *name);
-/* Finds the innermost loop over k, which multiplies register tiles; NULL: there is none. */
-const Op *host_lane_loop(const Op *list);
 /* HostKeepB, and the bytes of the record of a packed block (text/keep.h). */
 enum { HOST_KEEP_MOST = 1024, HOST_KEPT_BYTES = 64 };
 /* Elements (compute type parts) of a packed block of A, of B. */

@@ -375,7 +375,7 @@ Err host_check_tiles(HostText *t)
 {
     enum { MOST_STEPS = 64 };
     const HostPlan *p = t->p;
-    const Op *loop = t->loop = host_lane_loop(t->program->body);
+    const Op *loop = t->loop = op_lane_loop(t->program->body);
     const int64_t most = p->target->n_vector_regs, tile = (int64_t)p->mv * p->nr;
     const int64_t bytes = (int64_t)p->vl * p->compute.bytes;
     if (!loop) FAIL(ERR_INPUT, "a host kernel needs a loop over k at lane");

@@ -1,5 +1,6 @@
 /* Shared memory of wgmma kernels: where the stages of A and B, the slices of results and the mbarriers are,
  * and the cursor of the ring, as statements over expressions. */
+#include "base/integer.h"
 #include "kernel/nvptx/hopper.h"
 
 enum {
@@ -10,14 +11,13 @@ enum {
     SWIZZLE_128 = 1        /* of a matrix descriptor */
 };
 
-static int round_up(int n, int to) { return (n + to - 1) / to * to; }
-
 HopperMemory hopper_memory(const GpuPlan *p)
 {
     const GpuWarpGroups *g = &p->groups;
     const int swap = p->matrix.swap, bytes = gpu_type_bytes(&p->in), row = HOPPER_ROW_BYTES / bytes;
     const bool y_k = !p->op[!swap].tlu;
-    const int y_side = y_k ? p->mt[!swap] : round_up(p->mt[!swap], row); /* whole blocks where K is strided */
+    const int y_side =
+        y_k ? p->mt[!swap] : (int)int_round_up(p->mt[!swap], row); /* K strided: whole blocks */
     HopperMemory m = {.x_bytes = p->mt[swap] * p->depth_u * bytes,
                       .stage_bytes = (p->mt[swap] + y_side) * p->depth_u * bytes,
                       .columns = swap ? g->slice_row : g->slice_n,

@@ -55,7 +55,7 @@ static void add_product(const Mend *c, const Expr *tap, const Expr *channel)
                                                          : expr_div(pool, tap, x);
         k = expr_add(pool, expr_mul(pool, k, contract_extent(&names, sums->v[i])), digit);
     }
-    k = stmt_let(s, "k", expr_within(pool, k, 0, INT32_MAX));
+    k = stmt_let(s, "k", expr_u31(pool, k));
     const Expr *m = expr_var(pool, "m", 0, 0, INT32_MAX), *n = expr_var(pool, "n", 0, 0, INT32_MAX);
     const Value *x_a = stmt_define(s, "g_T", "x", value_load(s, element(c, 0, m, k)));
     const Value *bits = c->p->in.part_bytes == 4 ? gpu_as_bits(c->p->dialect, s, x_a) : x_a;

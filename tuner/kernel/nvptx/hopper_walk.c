@@ -9,12 +9,7 @@
 
 static const WalkNames names = {.group = {"0u", "0u", "0u"},
                                 .id = "id",
-                                .tiles_m = "tiles_m",
-                                .tiles_n = "tiles_n",
-                                .batch = "size_batch",
-                                .stagger_mask = "stagger_mask",
-                                .mapping = "mapping",
-                                .mapping_chunk = "mapping_chunk",
+                                GPU_WALK_ARGUMENTS,
                                 .stream_group = "group",
                                 .stream_groups = "groups",
                                 .member = "member"};
@@ -62,7 +57,7 @@ static WalkStream stream_step(const Walk *w, ExprPool *pool, const Expr *is_cut)
     words.is_cut = is_cut;
     if (walk_stream_by_id(w)) {
         words.parts = cut_parts(pool), words.whole = whole_tiles(pool);
-        words.shared = expr_within(pool, expr_sub(pool, tiles, words.whole), 0, UINT32_MAX);
+        words.shared = expr_u32(pool, expr_sub(pool, tiles, words.whole));
         walk_stream_shares(pool, &words);
     }
     return walk_stream(pool, w, &names, &words, tiles);
@@ -175,15 +170,15 @@ static void tiles(const Walk *w, Stmts *s)
     TileField let[TILE_FIELDS];
     const Value *field[TILE_FIELDS];
     tile_struct(s);
-    open_walk(w, s,
-              (Function){.result = "Tile",
-                         .name = "tile_of",
-                         STMT_PARAMS({"unsigned", "id"}, {"unsigned", "tiles_m"}, {"unsigned", "tiles_n"},
-                                     {"unsigned", "size_batch"}, {"unsigned", "size_k"},
-                                     {"unsigned", "stagger_mask"}, {"unsigned", "member"},
-                                     {"unsigned", "group"}, {"unsigned", "groups"}, {"unsigned", "mapping"},
-                                     {"unsigned", "mapping_chunk"}, {"unsigned", "cut_parts"},
-                                     {"unsigned", "whole"})});
+    open_walk(
+        w, s,
+        (Function){.result = "Tile",
+                   .name = "tile_of",
+                   STMT_PARAMS({"unsigned", "id"}, {"unsigned", "tiles_m"}, {"unsigned", "tiles_n"},
+                               {"unsigned", "size_batch"}, {"unsigned", "size_k"},
+                               {"unsigned", "stagger_mask"}, {"unsigned", "member"}, {"unsigned", "group"},
+                               {"unsigned", "groups"}, {"unsigned", "mapping"}, {"unsigned", "mapping_chunk"},
+                               {"unsigned", "cut_parts"}, {"unsigned", "whole"})});
     if (w->stream_k)
         stream_fields(w, s, let);
     else
@@ -195,13 +190,13 @@ static void tiles(const Walk *w, Stmts *s)
     stmt_return(s, value_list_n(s, TILE_FIELDS, field));
     stmt_end(s);
     if (walk_stream_by_id(w)) cut_functions(w, s);
-    open_walk(w, s,
-              (Function){.result = "unsigned",
-                         .name = "tile_ids",
-                         STMT_PARAMS({"unsigned", "tiles_m"}, {"unsigned", "tiles_n"},
-                                     {"unsigned", "size_batch"}, {"unsigned", "size_k"},
-                                     {"unsigned", "group"}, {"unsigned", "groups"}, {"unsigned", "cut_parts"},
-                                     {"unsigned", "whole"})});
+    open_walk(
+        w, s,
+        (Function){.result = "unsigned",
+                   .name = "tile_ids",
+                   STMT_PARAMS({"unsigned", "tiles_m"}, {"unsigned", "tiles_n"}, {"unsigned", "size_batch"},
+                               {"unsigned", "size_k"}, {"unsigned", "group"}, {"unsigned", "groups"},
+                               {"unsigned", "cut_parts"}, {"unsigned", "whole"})});
     const Expr *ids = walk_ids(pool, w, &names);
     if (w->stream_k) ids = stream_step(w, pool, NULL).steps;
     stmt_return(s, value_expr(s, ids));
@@ -270,8 +265,8 @@ static void walk_functions(const GpuPlan *p, Stmts *s)
     if (by_id) {
         const Value *parts = value_call(s, "tile_parts", all[0], all[1], batch, k, n);
         cut[0] = stmt_define(s, "u32", "cut_parts", parts);
-        cut[1] = stmt_define(s, "u32", "whole",
-                             value_call(s, "whole_tiles", all[0], all[1], batch, n, cut[0]));
+        cut[1] =
+            stmt_define(s, "u32", "whole", value_call(s, "whole_tiles", all[0], all[1], batch, n, cut[0]));
     }
     const Value *of_ids[] = {all[0], all[1], batch, k, own, n, cut[0], cut[1]};
     const Value *ids = value_call_n(s, "tile_ids", by_id ? 8 : 6, of_ids);

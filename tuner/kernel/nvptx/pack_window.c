@@ -40,7 +40,7 @@ static const Expr *and_also(const Copy *k, const Expr *x, const Expr *y)
 /* A product that the launch has found to fit 32 bits. */
 static const Expr *small_product(const Copy *k, const Expr *x, const Expr *y)
 {
-    return expr_within(k->p, expr_mul(k->p, x, y), 0, INT32_MAX);
+    return expr_u31(k->p, expr_mul(k->p, x, y));
 }
 /* The place of a number of steps along one dimension of a tensor. */
 static const Expr *steps(const Copy *k, const Expr *n, const char *name)
@@ -94,19 +94,18 @@ static void rows_of_piece(const Copy *k, const Expr *image, const Expr *row, con
     Stmts *s = k->s;
     const Expr *e = stmt_unrolled(s, "e", PACK_SLOT, piece_elements(k)), *channels = divisor(k, "o.channels");
     const Expr *channel = add(k, expr_mul_i(k->p, q, piece_elements(k)), e);
-    channel = stmt_let(s, "channel", expr_within(k->p, channel, 0, INT32_MAX));
+    channel = stmt_let(s, "channel", expr_u31(k->p, channel));
     const Expr *r = stmt_let(s, "r", div_by(k, channel, channels));
     const Expr *padded =
         add(k, small_product(k, row, count(k, "o.step")), small_product(k, r, count(k, "o.apart")));
-    padded = expr_within(k->p, padded, 0, INT32_MAX);
+    padded = expr_u31(k->p, padded);
     const Expr *h = stmt_let(s, "h", expr_sub(k->p, padded, count(k, "o.top")));
     const Expr *there =
         stmt_let(s, "there", and_also(k, less(k, r, count(k, "o.fold")), is_inside(k, h, "o.height")));
     const Expr *none = expr_const(k->p, 0);
     const Expr *at = add(k, steps(k, h, "o.from_h"), mod_by(k, channel, channels));
     at = add(k, steps(k, image, "o.from_image"), expr_select(k->p, there, at, none));
-    stmt_set(s, value_at(s, reg(k, "limits"), e),
-             of(k, expr_select(k->p, there, count(k, "o.width"), none)));
+    stmt_set(s, value_at(s, reg(k, "limits"), e), of(k, expr_select(k->p, there, count(k, "o.width"), none)));
     stmt_set(s, value_at(s, reg(k, "from"), e), sum(k, reg(k, "o.from"), of(k, at)));
     stmt_end(s);
 }
@@ -147,8 +146,8 @@ static void pack_pixels(const Copy *k)
     rows_of_piece(k, image, row, q);
     const Expr *first = add(k, steps(k, image, "o.to_image"), steps(k, row, "o.to_row"));
     stmt_define(s, "Piece *const", "to", value_cast(s, "Piece *", sum(k, reg(k, "o.to"), of(k, first))));
-    const Expr *pixel = stmt_loop(
-        s, (Loop){.var = "pixel", .start = div_by(k, thread, wide), .limit = n, .step_by = pixels});
+    const Expr *pixel =
+        stmt_loop(s, (Loop){.var = "pixel", .start = div_by(k, thread, wide), .limit = n, .step_by = pixels});
     const Expr *w = stmt_let(s, "w", expr_sub(k->p, pixel, count(k, "o.left")));
     stmt_var(s, "Piece", "piece", NULL);
     piece_of_pixel(k, w);
@@ -171,11 +170,10 @@ static void find_tap(const Copy *k)
     stmt_if_expr(s, expr_op(k->p, EXPR_EQ, block, expr_const(k->p, 1)));
     stmt_return(s, of(k, u));
     stmt_end(s);
-    const Expr *last = expr_within(k->p, expr_sub(k->p, expr_add_i(k->p, block, -1), output), 0, INT32_MAX);
+    const Expr *last = expr_u31(k->p, expr_sub(k->p, expr_add_i(k->p, block, -1), output));
     const Expr *nth = expr_select(k->p, count(k, "o.mirrored"), last, output);
     const Expr *from = stmt_let(s, "from", small_product(k, nth, count(k, "o.step")));
-    const Expr *apart = divisor(k, "o.apart"),
-               *behind = expr_within(k->p, expr_sub(k->p, u, from), 0, INT32_MAX);
+    const Expr *apart = divisor(k, "o.apart"), *behind = expr_u31(k->p, expr_sub(k->p, u, from));
     stmt_if(s, op(k, VALUE_EITHER, of(k, less(k, u, from)), of(k, mod_by(k, behind, apart))));
     stmt_return(s, reg(k, "o.taps"));
     stmt_end(s);

@@ -303,7 +303,7 @@ RingCopy ring_copy_of(const GpuPlan *p, Stmts *s, int i)
                   .mc = x->tlu ? x->tile : p->depth_u,
                   .pass_cols = x->lvc,
                   .pass_rows = x->lsp,
-                  .held = p->ring.held[i]};
+                  .via_registers = p->ring.gathered_via_registers[i]};
     c.passes = c.mc / c.ce / c.pass_cols;
     c.n = (c.mr + c.pass_rows - 1) / c.pass_rows * c.passes;
     c.partly = c.mr % c.pass_rows != 0;

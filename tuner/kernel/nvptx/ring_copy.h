@@ -20,7 +20,7 @@ typedef struct {
     bool partly;              /* the last pass has rows behind the tile */
     bool always_aligned;      /* pieces of any operand are aligned to their size */
     bool elements;            /* the copies element by element are used */
-    bool held;                /* contractions: copied through registers */
+    bool via_registers;       /* contractions: copied through registers */
 } RingCopy;
 
 /* PrefetchAcrossPersistent: does cp.async fill stages of the next tile while results of the last one are

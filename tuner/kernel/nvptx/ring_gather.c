@@ -24,7 +24,7 @@ static int n_pads(const RingCopy *c) { return c->p->indices->n_pads[tensor_of(c)
 static int coord_of(const RingCopy *c) { return tensor_of(c) ? CONTRACT_COLUMN : CONTRACT_ROW; }
 
 /* Rows or columns of the operand whose addresses a thread keeps: of a piece, and of all its pieces. */
-static int places_of_piece(const RingCopy *c) { return c->held && c->k_rows ? PAIR : 1; }
+static int places_of_piece(const RingCopy *c) { return c->via_registers && c->k_rows ? PAIR : 1; }
 static int n_places(const RingCopy *c)
 {
     return (c->k_rows ? c->passes : c->n / c->passes) * places_of_piece(c);
@@ -158,7 +158,7 @@ static void state(const RingCopy *c)
     for (size_t i = 0; i < sizeof number / sizeof *number; i++) stmt_var(s, "int", number[i], NULL);
     stmt_var(s, "@u32", "s0", NULL);
     stmt_var(s, "@u32", "entry", NULL);
-    if (c->held) {
+    if (c->via_registers) {
         stmt_array(s, "@u32", "lo", DIMS(c->n));
         stmt_array(s, "@u32", "hi", DIMS(c->n));
         stmt_var(s, "@u32", "byte_select", NULL);
@@ -208,7 +208,7 @@ static void keep_place(const RingCopy *c, const Expr *number, const Expr *at)
     Stmts *s = c->s;
     const ContractNames names = dims_of(c);
     const int t = tensor_of(c);
-    const Expr *free = define_free(c, at, c->k_rows && !c->held ? c->ce : 1);
+    const Expr *free = define_free(c, at, c->k_rows && !c->via_registers ? c->ce : 1);
     const Value *from = sum(c, reg(c, "x.base"), bytes_of(c, offset(c, free, expr_const(&s->pool, 0))));
     stmt_set(s, value_at(s, reg(c, "x.at"), number), from);
     for (int i = 0; i < n_pads(c); i++) {
@@ -257,7 +257,7 @@ static void begin(const RingCopy *c)
     else
         k = expr_mul_i(pool, k, entry);
     set(c, "x.entry", value_expr(s, k));
-    if (c->held) set(c, "x.byte_select", value_literal(s, "0x5410"));
+    if (c->via_registers) set(c, "x.byte_select", value_literal(s, "0x5410"));
     begin_edges(c);
     const Expr *f = stmt_unrolled(s, "f", 0, n_places(c) / each), *e = stmt_unrolled(s, "e", 0, each);
     const Expr *i = c->k_rows ? f : expr_mul_i(pool, f, c->passes);
@@ -273,7 +273,7 @@ const Value *ring_gather_fits(const RingCopy *c, const Value *base)
     const ContractNames names = dims_of(c);
     const int t = tensor_of(c);
     const IndexList *l = &c->p->indices->tensor[t];
-    const bool vectors = c->ce > 1 && !c->held;
+    const bool vectors = c->ce > 1 && !c->via_registers;
     const Value *all = value_literal(s, "true"), *bits = value_cast(s, "@u64", base);
     for (int i = 0; i < n_pads(c); i++) {
         const Value *edge =
@@ -476,7 +476,7 @@ void ring_gather_put(const RingCopy *c)
 {
     state(c);
     begin(c);
-    if (c->held) {
+    if (c->via_registers) {
         ring_store_words_put(c);
         loads(c, false);
         loads(c, true);

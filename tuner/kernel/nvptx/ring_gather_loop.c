@@ -5,11 +5,8 @@
  * chunk of the block that it takes the place of, since there was a barrier in between. */
 #include "kernel/lower/build.h"
 #include "kernel/nvptx/ring_copy.h"
+#include "kernel/nvptx/ring_piece.h"
 
-static const char *function(const RingCopy *c, const char *name)
-{
-    return ring_copy_name(c->s, name, c->x->name);
-}
 static const Value *operand(const RingCopy *c) { return reg(c, c->upper == 'A' ? "a" : "b"); }
 static const Value *fits(const RingCopy *c)
 {
@@ -52,27 +49,31 @@ static void fill_stage(const RingCopy *c)
 {
     Stmts *s = c->s;
     const Value *x = reg(c, "x"), *g = reg(c, "g"), *into = reg(c, "into"), *k_left = reg(c, "k_left");
-    stmt_function(s, (Function){.name = function(c, "operand"),
+    stmt_function(s, (Function){.name = piece_function(c, "operand"),
                                 STMT_PARAMS({stmts_name(s, "const @Copy%c &", c->upper), "x"},
                                             {"const @Ring &", "g"}, {"@u32", "into"})});
     ring_chunk(c->p, s);
     stmt_if(s, fits(c));
-    if (c->held)
-        stmt_call(s, function(c, "store"), x, into);
+    if (c->via_registers)
+        stmt_call(s, piece_function(c, "store"), x, into);
     else {
         stmt_if(s, reg(c, "whole"));
-        stmt_call(s, function(c, "whole"), x, into, number(c, 0), number(c, c->n), reg(c, "g.table"));
+        stmt_call(s, piece_function(c, "whole"), x, into, number(c, 0), number(c, c->n), reg(c, "g.table"));
         stmt_else(s);
-        stmt_call(s, function(c, "guarded"), x, into, reg(c, "g.table"), k_left);
+        stmt_call(s, piece_function(c, "guarded"), x, into, reg(c, "g.table"), k_left);
         stmt_end(s);
     }
     stmt_else(s);
-    stmt_call(s, function(c, "elements"), x, g, into, value_call(s, "@chunk_k", g, reg(c, "g.next")), k_left);
+    stmt_call(s, piece_function(c, "elements"), x, g, into, value_call(s, "@chunk_k", g, reg(c, "g.next")),
+              k_left);
     stmt_end(s);
     stmt_end(s);
 }
 
-static bool any_held(const RingCopy copy[2]) { return copy[0].held || copy[1].held; }
+static bool any_via_registers(const RingCopy copy[2])
+{
+    return copy[0].via_registers || copy[1].via_registers;
+}
 
 /* Prints @load_ahead: loads chunk g.next of the operands that are copied through registers. */
 static void load_ahead(const RingCopy copy[2])
@@ -83,12 +84,12 @@ static void load_ahead(const RingCopy copy[2])
     ring_chunk(copy->p, s);
     for (int i = 0; i < 2; i++) {
         const RingCopy *c = &copy[i];
-        if (!c->held) continue;
+        if (!c->via_registers) continue;
         stmt_if(s, fits(c));
         stmt_if(s, reg(c, "whole"));
-        stmt_call(s, function(c, "load_whole"), operand(c), reg(c, "g.table"));
+        stmt_call(s, piece_function(c, "load_whole"), operand(c), reg(c, "g.table"));
         stmt_else(s);
-        stmt_call(s, function(c, "load"), operand(c), reg(c, "g.table"), reg(c, "k_left"));
+        stmt_call(s, piece_function(c, "load"), operand(c), reg(c, "g.table"), reg(c, "k_left"));
         stmt_end(s);
         stmt_end(s);
     }
@@ -103,10 +104,10 @@ static void copy_chunk(const RingCopy copy[2])
     ring_open(s, "@copy", true);
     stmt_if(s, value_op(s, VALUE_LT, reg(copy, "g.next"), reg(copy, "g.chunks")));
     for (int i = 0; i < 2; i++)
-        stmt_call(s, function(&copy[i], "operand"), operand(&copy[i]), reg(copy, "g"),
+        stmt_call(s, piece_function(&copy[i], "operand"), operand(&copy[i]), reg(copy, "g"),
                   tile_at(&copy[i], reg(copy, "into"), &copy[0].tile));
     ring_call(copy->s, "@advance");
-    if (any_held(copy)) ring_call(copy->s, "@load_ahead");
+    if (any_via_registers(copy)) ring_call(copy->s, "@load_ahead");
     stmt_end(s);
     stmt_commit(s);
     stmt_end(s);
@@ -141,7 +142,7 @@ void ring_gather_loop_put(const RingCopy copy[2])
 {
     advance(copy);
     for (int i = 0; i < 2; i++) fill_stage(&copy[i]);
-    if (any_held(copy)) load_ahead(copy);
+    if (any_via_registers(copy)) load_ahead(copy);
     copy_chunk(copy);
     begin(copy);
 }
@@ -151,16 +152,17 @@ void ring_gather_iteration(const RingCopy copy[2], const Value *into)
     Stmts *s = copy->s;
     stmt_define(s, "@u32", "table", reg(copy, "g.table"));
     for (int i = 0; i < 2; i++)
-        if (copy[i].held)
-            stmt_call(s, function(&copy[i], "store"), operand(&copy[i]),
+        if (copy[i].via_registers)
+            stmt_call(s, piece_function(&copy[i], "store"), operand(&copy[i]),
                       tile_at(&copy[i], into, &copy[0].tile));
     ring_call(copy->s, "@advance");
     for (int i = 0; i < 2; i++)
-        if (copy[i].held)
-            stmt_call(s, function(&copy[i], "load_whole"), operand(&copy[i]), reg(copy, "g.table"));
+        if (copy[i].via_registers)
+            stmt_call(s, piece_function(&copy[i], "load_whole"), operand(&copy[i]), reg(copy, "g.table"));
 }
 
 void ring_gather_part(const RingCopy *c, const Value *into, const Value *from, const Value *to)
 {
-    if (!c->held) stmt_call(c->s, function(c, "whole"), operand(c), into, from, to, reg(c, "table"));
+    if (!c->via_registers)
+        stmt_call(c->s, piece_function(c, "whole"), operand(c), into, from, to, reg(c, "table"));
 }

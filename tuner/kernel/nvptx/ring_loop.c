@@ -55,7 +55,7 @@ static const char *function(const RingLoop *l, const char *name, int i)
 static bool loads_ahead(const RingLoop *l)
 {
     const GpuRing *r = &l->p->ring;
-    return r->via_registers || r->held[0] || r->held[1];
+    return r->via_registers || r->gathered_via_registers[0] || r->gathered_via_registers[1];
 }
 
 static void ring_struct(const RingLoop *l)

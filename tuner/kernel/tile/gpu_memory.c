@@ -178,9 +178,9 @@ static const Expr *run_offset(TileLowering *t, const Part *x, const Run *r)
 {
     ExprPool *pool = &t->s->pool;
     const Expr *ld = expr_var(pool, "ld", 0, 0, UINT32_MAX);
-    const Expr *line = expr_within(pool, expr_mul(pool, r->at[1 - x->side], ld), 0, INT32_MAX);
-    const Expr *offset = expr_within(pool, expr_add(pool, line, r->at[x->side]), 0, INT32_MAX);
-    return expr_within(pool, expr_mul_i(pool, offset, type_bytes(t->p->tile[x->from].type)), 0, INT32_MAX);
+    const Expr *line = expr_u31(pool, expr_mul(pool, r->at[1 - x->side], ld));
+    const Expr *offset = expr_u31(pool, expr_add(pool, line, r->at[x->side]));
+    return expr_u31(pool, expr_mul_i(pool, offset, type_bytes(t->p->tile[x->from].type)));
 }
 
 /* All inside: a 32-bit offset from the tile's first element. */

@@ -1,5 +1,6 @@
 /* Products of programs written by hand on GPUs: vectors of both operands from local memory, multiply-add; or
  * matrix instructions, whose lane maps say what a lane reads. See gpu.h. */
+#include "base/integer.h"
 #include "index/matrix_lanes.h"
 #include "kernel/amdgcn/amdgcn.h"
 #include "kernel/nvptx/ring.h"
@@ -51,7 +52,7 @@ static void read_elements(TileLowering *t, Reader *reader, const Value *to, cons
     const int acc = t->o->tile[0];
     const DataType type = t->p->tile[t->o->tile[1 + operand]].type;
     const TilePlace *x = &t->plan->tile[acc];
-    const int bytes = type_bytes(type), n = pow2_in(x->sg.data[operand], 16 / bytes);
+    const int bytes = type_bytes(type), n = int_pow2_in(x->sg.data[operand], 16 / bytes);
     const Expr *i = stmt_unrolled(s, "i", TILE_SLOT_I, x->per[operand] / n), *first = expr_mul_i(pool, i, n);
     const Expr *free = tile_element(pool, t->p, t->plan, acc, operand, tile_gpu_tid(t), first);
     const Value *v = NULL;

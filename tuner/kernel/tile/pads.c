@@ -1,5 +1,6 @@
 /* Pads between the lines of local tiles, chosen by counting bank conflicts of the stores of loads and of the
  * reads of products. See plan.h; what a conflict is: kernel/amdgcn/layout.c. */
+#include "base/integer.h"
 #include "index/matrix_lanes.h"
 #include "kernel/amdgcn/amdgcn.h"
 #include "kernel/tile/lower.h"
@@ -67,7 +68,7 @@ static void add_product(Accesses *a, const Op *o, int operand)
         if (type_bytes(in->a) < 4) n = tile_fragment_run(in, operand);
     } else {
         free = tile_element(pool, a->p, a->plan, acc, operand, a->tid, zero);
-        n = pow2_in(a->plan->tile[acc].sg.data[operand], 16 / a->plan->tile[a->tile].layout.bytes);
+        n = int_pow2_in(a->plan->tile[acc].sg.data[operand], 16 / a->plan->tile[a->tile].layout.bytes);
     }
     add(a, operand ? k : free, operand ? free : k, n, READ_WEIGHT);
 }

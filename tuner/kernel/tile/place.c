@@ -1,5 +1,6 @@
 /* Which elements of a tile a work-item has, as expressions of its number: by wg_map and sg_map, or by a lane
  * map of a matrix instruction. See plan.h. */
+#include "base/integer.h"
 #include "index/matrix_lanes.h"
 #include "kernel/tile/plan.h"
 
@@ -84,24 +85,17 @@ const Expr *tile_writes(ExprPool *pool, const Program *p, const TilePlan *plan, 
     return expr_op(pool, EXPR_BOTH, both[0], both[1]);
 }
 
-static int power_of_two_in(int n, int most)
-{
-    int v = 1;
-    while (v * 2 <= most && n % (v * 2) == 0) v *= 2;
-    return v;
-}
-
 int tile_run(const Program *p, const TilePlan *plan, int tile, int side)
 {
     const TilePlace *x = &plan->tile[tile];
     if (x->inst) return side && x->inst->layout == LANES_MMA ? 2 : 1;
-    return power_of_two_in(x->sg.data[side], VECTOR_BYTES / type_bytes(p->tile[tile].type));
+    return int_pow2_in(x->sg.data[side], VECTOR_BYTES / type_bytes(p->tile[tile].type));
 }
 
 int tile_fragment_run(const MatrixInst *in, int operand)
 {
     const int bytes = type_bytes(in->a), n = operand ? in->n_b : in->n_a;
-    return power_of_two_in(n, (in->layout == LANES_MMA ? 4 : VECTOR_BYTES) / bytes);
+    return int_pow2_in(n, (in->layout == LANES_MMA ? 4 : VECTOR_BYTES) / bytes);
 }
 
 int tile_copy_bytes(const Program *p, const TilePlan *plan, const Op *load)
