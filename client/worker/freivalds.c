@@ -56,8 +56,8 @@ static bool is_integer(double x)
     return size >= WHOLE || (size + WHOLE) - WHOLE == size;
 }
 
-/* Adds n numbers: the square of each to norm2, and all to the facts. A sum of squares that overflows counts as
- * infinite, as such inputs make infinite sums of products too. */
+/* Adds n numbers: the square of each to norm2, and all to the facts. A sum of squares that overflows counts
+ * as infinite, as such inputs make infinite sums of products too. */
 static void facts_add(Facts *f, const double *re, const double *im, int64_t n, double *norm2)
 {
     double sum = 0, max = f->max;

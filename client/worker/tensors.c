@@ -50,7 +50,6 @@ static uint64_t bytes_hash(const unsigned char *data, uint64_t n, int n_threads)
 /* ---- data ---- */
 
 static bool shares(const Tensors *t, int tensor) { return tensor == TENSOR_D && t->session->o.c_equal_d; }
-
 static bool on_gpu(const Tensors *t) { return t->device->api->is_gpu; }
 
 /* Whether the tensor is C with beta 0: on a GPU, where the buffers are copies, it is poisoned. */
@@ -59,13 +58,11 @@ static bool is_unread_c(const Tensors *t, int tensor)
     return tensor == TENSOR_C && on_gpu(t) && t->problem->shape.beta == SCALAR_ZERO;
 }
 
-/* Whether nothing looks at a tensor's first data: those of a GPU's D, which is zeroed, and of C with beta 0. */
+/* Whether nothing looks at a tensor's first data: on a GPU, D (which is zeroed), and C with beta 0. */
 static bool needs_no_data(const Tensors *t, int tensor)
 {
-    const ClientOptions *o = &t->session->o;
-    if (t->session->no_data) return true;
     if (tensor == TENSOR_D) return on_gpu(t) && !shares(t, tensor);
-    return is_unread_c(t, tensor) && !o->c_equal_d && !o->print_c;
+    return is_unread_c(t, tensor) && !t->session->o.c_equal_d && !t->session->o.print_c;
 }
 
 static Err make_pristine(Tensors *t, int tensor, InitType how, uint64_t seed)
@@ -73,7 +70,7 @@ static Err make_pristine(Tensors *t, int tensor, InitType how, uint64_t seed)
     const Tensor *x = &t->problem->tensor[tensor];
     uint64_t size = (uint64_t)type_bytes(x->type), offset = (uint64_t)t->problem->offset[tensor];
     t->bytes[tensor] = (offset + (uint64_t)x->n_elements) * size;
-    if (needs_no_data(t, tensor)) return 0;
+    if (t->session->no_data || needs_no_data(t, tensor)) return 0;
     if (!t->pristine[tensor]) t->pristine[tensor] = malloc(t->bytes[tensor] + 1);
     if (!t->pristine[tensor])
         FAIL(ERR_FAILED, "out of memory for tensor %c (%llu bytes)", tensor_letter[tensor],
@@ -563,9 +560,9 @@ Err set_check(Tensors *t, TensorSet *s, CheckDepth depth, char *text, size_t siz
               const unsigned char **d_host)
 {
     const unsigned char *d;
-    uint64_t inputs = t->bytes[TENSOR_A] + t->bytes[TENSOR_B] + t->bytes[TENSOR_C];
     *good = true;
-    if (depth == CHECK_FULL || !on_gpu(t) || inputs <= QUICK_BYTES)
+    if (depth == CHECK_FULL || !on_gpu(t) ||
+        t->bytes[TENSOR_A] + t->bytes[TENSOR_B] + t->bytes[TENSOR_C] <= QUICK_BYTES)
         TRY(set_inputs_check(t, s, text, size, good));
     if (depth == CHECK_QUICK && set_quick_pays(t)) {
         TRY(read_some(t, s));

@@ -112,6 +112,7 @@ Err model_selector_new(Arena *a, size_t n_kernels, size_t n_points, ModelSelecto
     for (int i = 0; i < MODEL_DIMS; i++)
         TRY_ALLOC(s->point[i] = ARENA_ARRAY(a, vec4_padded(n_points + 1), float));
     TRY_ALLOC(s->residual = ARENA_ARRAY(a, n_points * n_kernels + 1, float));
+    TRY_ALLOC(s->common = ARENA_ARRAY(a, n_points + 1, float));
     TRY_ALLOC(s->error = ARENA_ARRAY(a, n_points * vec4_padded(n_kernels) + 1, float));
     TRY_ALLOC(s->weight = ARENA_ARRAY(a, n_points * vec4_padded(n_kernels) + 1, float));
     TRY_ALLOC(s->mean = ARENA_ARRAY(a, vec4_padded(n_kernels + 1), float));
@@ -134,6 +135,36 @@ static void weights_of(ModelSelector *s, size_t p)
     for (size_t k = 0; k < s->n_kernels; k++) weight[k] = weight[k] > 0 ? best / weight[k] : 0;
 }
 
+/* The residual of each point that its kernels have in common, and of each kernel that its points have in
+ * common, which goes to `mean` until that is made: by turns, each from what the other leaves, and both drawn
+ * towards 0 where few times are known. */
+static void common_of(ModelSelector *s)
+{
+    enum { TURNS = 6 };
+    static const float FEW_KERNELS = 0.5F, FEW_POINTS = 1;
+    const size_t row = vec4_padded(s->n_kernels);
+    for (int turn = 0; turn < TURNS; turn++) {
+        for (size_t p = 0; p < s->n_points; p++) {
+            float sum = 0, weight = FEW_KERNELS;
+            for (size_t k = 0; k < s->n_kernels; k++) {
+                const float w = s->weight[p * row + k];
+                if (w > 0) sum += w * (s->residual[p * s->n_kernels + k] - s->mean[k]);
+                weight += w;
+            }
+            s->common[p] = sum / weight;
+        }
+        for (size_t k = 0; k < s->n_kernels; k++) {
+            float sum = 0, weight = FEW_POINTS;
+            for (size_t p = 0; p < s->n_points; p++) {
+                const float w = s->weight[p * row + k];
+                if (w > 0) sum += w * (s->residual[p * s->n_kernels + k] - s->common[p]);
+                weight += w;
+            }
+            s->mean[k] = sum / weight;
+        }
+    }
+}
+
 static void mean_of(ModelSelector *s, size_t k)
 {
     const size_t row = vec4_padded(s->n_kernels);
@@ -148,11 +179,13 @@ static void mean_of(ModelSelector *s, size_t k)
 void model_selector_finish(ModelSelector *s)
 {
     const size_t row = vec4_padded(s->n_kernels);
+    for (size_t p = 0; p < s->n_points; p++) weights_of(s, p);
+    common_of(s);
     for (size_t p = 0; p < s->n_points; p++) {
-        weights_of(s, p);
         for (size_t k = 0; k < s->n_kernels; k++)
             if (s->weight[p * row + k] > 0)
-                s->error[p * row + k] = s->weight[p * row + k] * s->residual[p * s->n_kernels + k];
+                s->error[p * row + k] =
+                    s->weight[p * row + k] * (s->residual[p * s->n_kernels + k] - s->common[p]);
         const ModelPoint x = model_point(&s->size[p]);
         for (int i = 0; i < MODEL_DIMS; i++) s->point[i][p] = x.x[i];
     }
@@ -238,7 +271,13 @@ void model_near(const ModelSelector *s, const ModelSize *z, ModelNear *out)
         for (size_t i = n; i < vec4_padded(n); i++) key[i] = INFINITY;
         near_of_block(key, n, p, nearest, out);
     }
-    for (int i = 0; i < out->n; i++) out->weight[i] = REACH2 / (REACH2 + nearest[i]);
+    float sum = 0, weight = FAR_WEIGHT;
+    for (int i = 0; i < out->n; i++) {
+        out->weight[i] = REACH2 / (REACH2 + nearest[i]);
+        sum += out->weight[i] * s->common[out->point[i]];
+        weight += out->weight[i];
+    }
+    out->common = sum / weight;
 }
 
 double model_predict(const ModelSelector *s, const ModelNear *near, size_t k, const ModelSize *z)
@@ -250,7 +289,7 @@ double model_predict(const ModelSelector *s, const ModelNear *near, size_t k, co
         sum += near->weight[i] * s->error[at];
         weight += near->weight[i] * s->weight[at];
     }
-    return entry_time(&s->entry[k], z) * (double)expf(sum / weight);
+    return entry_time(&s->entry[k], z) * (double)expf(sum / weight + near->common);
 }
 
 /* The expected residual of each kernel. */
@@ -264,7 +303,7 @@ static void expect(const ModelSelector *s, const ModelNear *near, float *out)
             sum += near->weight[i] * vec4_load(&s->error[at]);
             weight += near->weight[i] * vec4_load(&s->weight[at]);
         }
-        vec4_store(&out[k], sum / weight);
+        vec4_store(&out[k], sum / weight + near->common);
     }
 }
 

@@ -1,12 +1,15 @@
 /* Choice of a kernel for a size that was not measured: the performance model, corrected by its residuals on
  * measured sizes nearby. Shared by the program that tunes and libtuner.
  *
- * A ModelSelector has kernels and points. A point is a measured size with the residual of each kernel there,
- * log(measured / predicted), where it is known. The time of a kernel on a new size is the prediction times
- * the exponential of the mean residual of the nearest points, weighted by their distance in the logarithms
- * of M, N, K and the batch, and by how close the kernel is there to the best one: its residual on sizes for
- * which nobody would choose it says little. Alignments that differ count as distance. Far from all points the
- * kernel's mean residual takes over, and the kernel is expected to lose a little more.
+ * A ModelSelector has kernels and points. A point is a measured size with the residual of each kernel
+ * there, log(measured / predicted), where it is known. What all kernels of a point have in common is taken
+ * out of their residuals first: it does not help to choose, and it would count for those kernels alone
+ * that were measured there. The time of a kernel on a new size is the prediction times the exponential of
+ * the mean residual of the nearest points and of what these have in common, weighted by their distance in
+ * the logarithms of M, N, K and the batch, and by how close the kernel is there to the best one: its
+ * residual on sizes for which nobody would choose it says little. Alignments that differ count as
+ * distance. Far from all points the kernel's mean residual takes over, and the kernel is expected to lose
+ * a little more.
  */
 #ifndef PROBLEM_MODEL_SELECT_H
 #define PROBLEM_MODEL_SELECT_H
@@ -67,7 +70,8 @@ typedef struct {
     float *point[MODEL_DIMS]; /* of each point */
     float *weight; /* as residual, rows padded: the time of the point's best kernel over that of the kernel;
                     * 0: not known */
-    float *error;  /* residual times weight */
+    float *common; /* of each point: the residual that its kernels have in common */
+    float *error;  /* residual without it, times weight */
     float *mean; /* of each kernel's residuals far from all points: by weight, drawn towards 0 where they are
                     * few, and a loss that is expected there */
     struct ModelLeast *least;
@@ -91,6 +95,7 @@ typedef struct {
     int n;
     uint32_t point[MODEL_NEAR];
     float weight[MODEL_NEAR];
+    float common; /* what the points have in common, by weight */
 } ModelNear;
 void model_near(const ModelSelector *s, const ModelSize *z, ModelNear *out);
 /* Predicted seconds of kernel k. */
