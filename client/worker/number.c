@@ -2,6 +2,7 @@
 #include "client/worker/number.h"
 
 #ifdef __x86_64__
+#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -161,9 +162,18 @@ __attribute__((target("avx,f16c"))) static int64_t halves_by_f16c(const uint16_t
     return i;
 }
 
+/* Compilers that do not know "f16c" as the name of a feature are why its bit is read. */
+static bool has_f16c(void)
+{
+    unsigned a, b, c, d;
+    return __builtin_cpu_supports("avx") && __get_cpuid(1, &a, &b, &c, &d) && c & bit_F16C;
+}
+
 static int64_t halves_load(const uint16_t *x, int64_t n, double *out)
 {
-    return __builtin_cpu_supports("avx") && __builtin_cpu_supports("f16c") ? halves_by_f16c(x, n, out) : 0;
+    static _Atomic int known; /* 1: there is the instruction; 2: there is none; 0: nobody has looked */
+    if (!known) known = has_f16c() ? 1 : 2;
+    return known == 1 ? halves_by_f16c(x, n, out) : 0;
 }
 #else
 static int64_t halves_load(const uint16_t *x, int64_t n, double *out)

@@ -232,11 +232,11 @@ static Err fragments_shape(GpuPlan *p, const Matrix *m, int i)
 {
     GpuOperand *x = &p->op[i];
     if (!x->in_registers) return ERR_OK;
-    if (x->k_major == x->tlu)
-        FAIL(ERR_INPUT, "fragments of %c without local memory lie as in memory, not along %s", "AB"[i],
-             x -> k_major ? "K"
-                  : i     ? "N"
-                          : "M");
+    if (x->k_major == x->tlu) {
+        const char along = x->k_major ? 'K' : i ? 'N' : 'M';
+        FAIL(ERR_INPUT, "fragments of %c without local memory lie as in memory, not along %c", "AB"[i],
+             along);
+    }
     x->width = x->k_major ? m->raw / m->bytes : m->vec[i];
     return ERR_OK;
 }
