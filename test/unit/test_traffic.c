@@ -210,12 +210,11 @@ static void h200(void **state)
 }
 
 /* MiB read from memory that the counters of an H200 show of one persistent kernel with tiles of 256x128 of
- * f16 (scripts/device_order.sh, test/bench/results/h200/order.txt): within 15 % but one, whose waves read
- * 33 MiB and find 63 % of them in the cache, or 35 % in the order along N. */
+ * f16 (scripts/device_order.sh, test/bench/results/h200/order.txt): all within 15 %. The last nine are of
+ * another run than that which the model was fitted to. */
 static void measured_bytes(void **state)
 {
     (void)state;
-    enum { MOST_BAD = 1 };
     static const struct {
         int64_t m, n, k;
         int32_t dim, width;
@@ -239,9 +238,13 @@ static void measured_bytes(void **state)
                 {4096, 4096, 4096, 1, 1, 163.1},    {4096, 4096, 4096, 1, 4, 172.0},
                 {4096, 4096, 4096, 1, 8, 177.5},    {4096, 4096, 4096, 1, 32, 166.0},
                 {6144, 6144, 6144, 1, 1, 726.1},    {6144, 6144, 6144, 1, 4, 762.0},
-                {6144, 6144, 6144, 1, 8, 612.0},    {6144, 6144, 6144, 1, 32, 549.0}};
+                {6144, 6144, 6144, 1, 8, 612.0},    {6144, 6144, 6144, 1, 32, 549.0},
+                {8192, 8192, 8192, 1, 1, 3029.3},   {8192, 8192, 8192, 1, 8, 1425.5},
+                {8192, 8192, 8192, 1, 32, 1445.6},  {16384, 4096, 8192, 1, 1, 5998.9},
+                {16384, 4096, 8192, 1, 8, 1360.3},  {16384, 4096, 8192, 1, 32, 1353.3},
+                {16384, 16384, 1024, 1, 1, 1412.3}, {16384, 16384, 1024, 1, 8, 544.0},
+                {16384, 16384, 1024, 1, 32, 167.8}};
     const TrafficDevice d = part_traffic(STR("sm_90"), 132);
-    int bad = 0;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const double k = 2 * (double)rows[i].k;
         const TrafficGrid g = {.tiles_m = rows[i].m / 256,
@@ -252,10 +255,8 @@ static void measured_bytes(void **state)
                                .bytes_tile = 256 * 128 * 2};
         const Traffic t = traffic_count(&d, &g, &(Mapping){rows[i].width, 1, 0, 0}, 0);
         const double ratio = mib(t.read_bytes) / rows[i].mib;
-        assert_true(ratio > 0.8 && ratio < 1.7);
-        bad += ratio < 0.85 || ratio > 1.15;
+        if (!(ratio > 0.85 && ratio < 1.15)) fail_msg("row %zu: %.3f of what was measured", i, ratio);
     }
-    assert_int_equal(bad, MOST_BAD);
 }
 
 /* Times of the order that is chosen by few waves, over that of the best of all. */

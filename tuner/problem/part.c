@@ -237,11 +237,11 @@ TrafficDevice part_traffic(Str arch, int64_t n_cu)
     if (n_cu > 1 << 20) n_cu = 1 << 20;
     if (!r) return (TrafficDevice){.dies = 1, .cus = (int32_t)n_cu, .l2_rate = 1, .llc_rate = 1};
     const int64_t dies = (int64_t)((double)n_cu / r->die_cus + 0.5);
-    /* Parts of the cache (60 MiB), fitted to bytes that an H200's counters show for a persistent kernel in 20
-     * orders along N (test/README.md). */
+    /* Parts of the cache (60 MiB), fitted to bytes that an H200's counters show for a persistent kernel in 40
+     * orders (test/README.md). */
     const double cache = dies > 1 ? 0 : r->l2_kib * 1024;
-    return (TrafficDevice){.held_bytes = 0.4 * cache,
-                           .gone_bytes = 0.87 * cache,
+    return (TrafficDevice){.held_bytes = 0.67 * cache,
+                           .gone_bytes = 1.4 * cache,
                            .apart_bytes = 1.6 * cache,
                            .apart_rate = cache > 0 ? 0.16 / cache : 0,
                            .dies = dies > 1 ? (int32_t)dies : 1,

@@ -1,6 +1,8 @@
 /* Counting of the rows and columns of tiles that work-groups share. See traffic.h. */
 #include "problem/traffic.h"
 
+#include <math.h>
+
 #include "base/integer.h"
 
 /* ---- sets of tiles along one dimension ---- */
@@ -269,6 +271,22 @@ static double set_bytes(const Order *o, BandSet s)
     return (double)s.along * o->along_bytes + (double)s.across * o->across_bytes;
 }
 
+/* What a line of the cache that `readers` work-groups read takes of it: each half of the cache has a copy of
+ * what work-groups beside it read, besides the half that the line belongs to. */
+static double copies(double readers)
+{
+    static const double MANY = 6;
+    return readers > MANY ? 2 : 2 - exp2(-readers);
+}
+
+/* What is in the cache after n ids, which read `set`: with copies, and the tiles of D. */
+static double footprint(const Order *o, BandSet set, int64_t n)
+{
+    const double ids = (double)n, along = (double)set.along, across = (double)set.across;
+    return along * o->along_bytes * copies(ids / along) + across * o->across_bytes * copies(ids / across) +
+           ids * o->g->bytes_tile;
+}
+
 /* The part of what was read before `bytes` others that the cache still holds. */
 static double held_part(const TrafficDevice *d, double bytes)
 {
@@ -285,12 +303,11 @@ static double held_of(const TrafficDevice *d, const Order *o, int64_t from, int6
     int64_t first = from;
     for (int i = 0; i < WAVES && first >= d->cus; i++) {
         first -= d->cus;
-        const double written = (double)(from - first) * o->g->bytes_tile;
-        if (written >= d->gone_bytes) break;
-        const double before = set_bytes(o, order_set(o, first, from, 1, -1));
-        const double part = held_part(d, before + written);
+        if ((double)(from - first) * o->g->bytes_tile >= d->gone_bytes) break;
+        const BandSet before = order_set(o, first, from, 1, -1);
+        const double part = held_part(d, footprint(o, before, from - first));
         if (part <= 0) break;
-        const double now = bytes + before - set_bytes(o, order_set(o, first, from + n, 1, -1));
+        const double now = bytes + set_bytes(o, before) - set_bytes(o, order_set(o, first, from + n, 1, -1));
         held += part * (now - shared);
         shared = now;
     }
@@ -494,11 +511,11 @@ static double held_reads(const TrafficDevice *d, const Order *o)
 {
     const int64_t n = least(d->cus, o->n), first = o->n / n / 2 * n;
     const BandSet wave = order_set(o, first, first + n, 1, -1);
-    if (set_bytes(o, wave) + (double)n * o->g->bytes_tile > d->held_bytes) return -1;
+    if (footprint(o, wave, n) > d->held_bytes) return -1;
     const double span = o->band.by > n ? (double)o->band.by : (double)n, side = (double)o->across_tiles;
     const double once = side * o->across_bytes, ids = (double)o->n;
     const double whole = (double)((o->band.by + n - 1) / n * n); /* in whole waves, as traffic_count has it */
-    const bool fits = whole / side * o->along_bytes + once + whole * o->g->bytes_tile < d->held_bytes;
+    const bool fits = 2 * (whole / side * o->along_bytes + once) + whole * o->g->bytes_tile < d->held_bytes;
     const double times = fits || span > ids ? 1 : (double)(int64_t)(ids / span + 0.999999);
     return (double)o->tiles * o->along_bytes + times * once + ids / (double)n * read_again(d, o, wave, n);
 }

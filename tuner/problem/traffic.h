@@ -10,7 +10,8 @@
  * Where the cache size of a GPU with one die is known, the bytes read from memory are counted more closely:
  * - A row or column that an earlier wave read hits the cache as far as the cache still holds it: wholly while
  *   what was read and written since then is below held_bytes, not at all above gone_bytes, in between in
- *   part. All work-groups go through K in step, so that this is the same for all parts of K.
+ *   part. What work-groups of both halves of the cache read is there twice. All work-groups go through K in
+ *   step, so that this is the same for all parts of K.
  * - Work-groups that are far apart in the order do not stay in step. Where a wave reads more than
  *   apart_bytes, the later ones read a part of a shared row or column again.
  */
