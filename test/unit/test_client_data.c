@@ -27,6 +27,26 @@ static void test_half_all_values(void **state)
     assert_true(number_round(TYPE_H, 0x1p-25) == 0 && number_round(TYPE_H, 0x1.8p-25) == 0x1p-24);
 }
 
+/* Many halves at once, real ones, with a rest, equal each alone. */
+static void test_halves_at_once(void **state)
+{
+    enum { N = (1 << 16) - 3 };
+    uint16_t *bits = malloc((N + 1) * sizeof *bits);
+    double *at_once = malloc(N * sizeof *at_once), one, im;
+    (void)state;
+    assert_non_null(bits);
+    assert_non_null(at_once);
+    for (int i = 0; i <= N; i++) bits[i] = (uint16_t)i;
+    numbers_load(TYPE_H, bits, 1, 1, N, at_once, NULL);
+    for (int i = 0; i < N; i++) {
+        numbers_load(TYPE_H, bits, i + 1, 1, 1, &one, &im);
+        assert_true(isnan(one) ? isnan(at_once[i])
+                               : one == at_once[i] && !signbit(one) == !signbit(at_once[i]));
+    }
+    free(bits);
+    free(at_once);
+}
+
 static void test_small_floats_round_trip(void **state)
 {
     (void)state;
@@ -442,11 +462,17 @@ static void test_answer_damaged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_half_all_values), cmocka_unit_test(test_small_floats_round_trip),
-        cmocka_unit_test(test_init_types),      cmocka_unit_test(test_init_random),
-        cmocka_unit_test(test_init_packed),     cmocka_unit_test(test_init_refusals),
-        cmocka_unit_test(test_granularity),     cmocka_unit_test(test_events),
-        cmocka_unit_test(test_events_bad),      cmocka_unit_test(test_answer_reads_back),
+        cmocka_unit_test(test_halves_at_once),
+        cmocka_unit_test(test_half_all_values),
+        cmocka_unit_test(test_small_floats_round_trip),
+        cmocka_unit_test(test_init_types),
+        cmocka_unit_test(test_init_random),
+        cmocka_unit_test(test_init_packed),
+        cmocka_unit_test(test_init_refusals),
+        cmocka_unit_test(test_granularity),
+        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_events_bad),
+        cmocka_unit_test(test_answer_reads_back),
         cmocka_unit_test(test_answer_damaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
