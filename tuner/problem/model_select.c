@@ -136,14 +136,14 @@ static void weights_of(ModelSelector *s, size_t p)
 }
 
 /* The residual of each point that its kernels have in common, and of each kernel that its points have in
- * common, which goes to `mean` until that is made: by turns, each from what the other leaves, and both drawn
+ * common, which goes to `mean` until that is made: one after the other, each from what the other leaves, drawn
  * towards 0 where few times are known. */
 static void common_of(ModelSelector *s)
 {
-    enum { TURNS = 6 };
+    enum { ITERATIONS = 6 };
     static const float FEW_KERNELS = 0.5F, FEW_POINTS = 1;
     const size_t row = vec4_padded(s->n_kernels);
-    for (int turn = 0; turn < TURNS; turn++) {
+    for (int i = 0; i < ITERATIONS; i++) {
         for (size_t p = 0; p < s->n_points; p++) {
             float sum = 0, weight = FEW_KERNELS;
             for (size_t k = 0; k < s->n_kernels; k++) {
