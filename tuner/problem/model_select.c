@@ -136,8 +136,8 @@ static void weights_of(ModelSelector *s, size_t p)
 }
 
 /* The residual of each point that its kernels have in common, and of each kernel that its points have in
- * common, which goes to `mean` until that is made: one after the other, each from what the other leaves, drawn
- * towards 0 where few times are known. */
+ * common, which goes to `mean` until that is made: one after the other, each from what the other leaves,
+ * and both drawn towards 0 where few times are known. */
 static void common_of(ModelSelector *s)
 {
     enum { ITERATIONS = 6 };
