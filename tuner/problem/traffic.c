@@ -1,8 +1,6 @@
 /* Counting of the rows and columns of tiles that work-groups share. See traffic.h. */
 #include "problem/traffic.h"
 
-#include <math.h>
-
 #include "base/integer.h"
 
 /* ---- sets of tiles along one dimension ---- */
@@ -271,20 +269,17 @@ static double set_bytes(const Order *o, BandSet s)
     return (double)s.along * o->along_bytes + (double)s.across * o->across_bytes;
 }
 
-/* What a line of the cache that `readers` work-groups read takes of it: each half of the cache has a copy of
- * what work-groups beside it read, besides the half that the line belongs to. */
-static double copies(double readers)
-{
-    static const double MANY = 6;
-    return readers > MANY ? 2 : 2 - exp2(-readers);
-}
+/* Lines of the cache that n distinct rows or columns take, which `ids` work-groups read: each half of the
+ * cache has a copy of what work-groups beside it read, besides the half that a line belongs to. Of r readers
+ * that is 2 - 2^-r lines for each, and nearly this. */
+static double copies(double n, double ids) { return n * (2 - n * n / (n * n + ids * ids)); }
 
 /* What is in the cache after n ids, which read `set`: with copies, and the tiles of D. */
 static double footprint(const Order *o, BandSet set, int64_t n)
 {
-    const double ids = (double)n, along = (double)set.along, across = (double)set.across;
-    return along * o->along_bytes * copies(ids / along) + across * o->across_bytes * copies(ids / across) +
-           ids * o->g->bytes_tile;
+    const double ids = (double)n;
+    return copies((double)set.along, ids) * o->along_bytes +
+           copies((double)set.across, ids) * o->across_bytes + ids * o->g->bytes_tile;
 }
 
 /* The part of what was read before `bytes` others that the cache still holds. */
@@ -301,7 +296,7 @@ static double held_of(const TrafficDevice *d, const Order *o, int64_t from, int6
     const double bytes = set_bytes(o, set);
     double held = 0, shared = 0; /* with the waves from `first` on */
     int64_t first = from;
-    for (int i = 0; i < WAVES && first >= d->cus; i++) {
+    for (int i = 0; i < WAVES && first >= d->cus && shared < bytes; i++) {
         first -= d->cus;
         if ((double)(from - first) * o->g->bytes_tile >= d->gone_bytes) break;
         const BandSet before = order_set(o, first, from, 1, -1);
@@ -486,6 +481,7 @@ Mapping traffic_best(const TrafficDevice *d, const TrafficGrid *g)
  * a whole wave, A and B are read once. */
 static double least_seconds(const TrafficDevice *d, const TrafficGrid *g, int32_t width)
 {
+    static const double LEAST_COPIES = 1.5; /* of what one work-group reads */
     const double n = (double)(g->tiles_m * g->tiles_n), side = (double)(g->dim ? g->tiles_m : g->tiles_n);
     const double tiles = (double)(g->dim ? g->tiles_n : g->tiles_m), wide = width < tiles ? width : tiles;
     const double along_bytes = g->dim ? g->bytes_n : g->bytes_m,
@@ -495,7 +491,7 @@ static double least_seconds(const TrafficDevice *d, const TrafficGrid *g, int32_
     for (int i = 0; i < 2; i++) { /* all dies together, then a die */
         const double across = ids / wide > side ? side : ids / wide > 1 ? ids / wide : 1;
         double bytes = waves * (ids / across * along_bytes + across * across_bytes);
-        if (bytes / waves + ids * g->bytes_tile < d->held_bytes)
+        if (LEAST_COPIES * bytes / waves + ids * g->bytes_tile < d->held_bytes)
             bytes = (double)g->tiles_m * g->bytes_m + (double)g->tiles_n * g->bytes_n;
         const double s = i ? bytes * d->dies / d->l2_rate : bytes / d->llc_rate;
         if (s > seconds) seconds = s;
