@@ -14,7 +14,7 @@
 # that is heated by one solution runs the next ones at a lower clock, and the first ones of a size would be ahead. Where ncu is there and may read counters, also bytes read from DRAM of one tile in four
 # orders along each dimension beside those of the traffic model (within 15%).
 #
-# About 100 s on an H200 with compiled kernels. COMPILE=1 compiles them into OUT/build, without a device, where there is a
+# Some minutes on an H200 with compiled kernels (RUNS=rest SWEEPS=6: 133 s). COMPILE=1 compiles them into OUT/build, without a device, where there is a
 # compiler: carry OUT to the machine with the device then. `device_order.sh OUT --simulate --arch sm_90a` goes through it with times that are
 # made up. Environment: TUNER (build/bin/tuner), DEVICE (cuda), LIMIT (seconds of each run, 600), SIZES ("M,N,K ..."), SWEEPS (4),
 # RUNS (of argument, large, rest, dies; all).

@@ -135,45 +135,34 @@ static void weights_of(ModelSelector *s, size_t p)
     for (size_t k = 0; k < s->n_kernels; k++) weight[k] = weight[k] > 0 ? best / weight[k] : 0;
 }
 
-/* The residual of each point that its kernels have in common, and of each kernel that its points have in
- * common, which goes to `mean` until that is made: one after the other, each from what the other leaves,
- * and both drawn towards 0 where few times are known. */
+/* The mean of what `taken` leaves of n residuals, by weight, drawn towards 0 by `few` where few are known. */
+static float mean_left(const float *residual, size_t residual_step, const float *weight, size_t weight_step,
+                       const float *taken, size_t n, float few)
+{
+    float sum = 0, all = few;
+    for (size_t i = 0; i < n; i++) {
+        const float w = weight[i * weight_step];
+        if (w > 0) sum += w * (residual[i * residual_step] - taken[i]);
+        all += w;
+    }
+    return sum / all;
+}
+
+/* The residual of each point that its kernels have in common, and the mean of each kernel's other residuals:
+ * one after the other, each from what the other leaves. */
 static void common_of(ModelSelector *s)
 {
     enum { ITERATIONS = 6 };
     static const float FEW_KERNELS = 0.5F, FEW_POINTS = 1;
-    const size_t row = vec4_padded(s->n_kernels);
+    const size_t n = s->n_kernels, row = vec4_padded(n);
     for (int i = 0; i < ITERATIONS; i++) {
-        for (size_t p = 0; p < s->n_points; p++) {
-            float sum = 0, weight = FEW_KERNELS;
-            for (size_t k = 0; k < s->n_kernels; k++) {
-                const float w = s->weight[p * row + k];
-                if (w > 0) sum += w * (s->residual[p * s->n_kernels + k] - s->mean[k]);
-                weight += w;
-            }
-            s->common[p] = sum / weight;
-        }
-        for (size_t k = 0; k < s->n_kernels; k++) {
-            float sum = 0, weight = FEW_POINTS;
-            for (size_t p = 0; p < s->n_points; p++) {
-                const float w = s->weight[p * row + k];
-                if (w > 0) sum += w * (s->residual[p * s->n_kernels + k] - s->common[p]);
-                weight += w;
-            }
-            s->mean[k] = sum / weight;
-        }
+        for (size_t p = 0; p < s->n_points; p++)
+            s->common[p] = mean_left(&s->residual[p * n], 1, &s->weight[p * row], 1, s->mean, n, FEW_KERNELS);
+        for (size_t k = 0; k < n; k++)
+            s->mean[k] =
+                mean_left(&s->residual[k], n, &s->weight[k], row, s->common, s->n_points, FEW_POINTS);
     }
-}
-
-static void mean_of(ModelSelector *s, size_t k)
-{
-    const size_t row = vec4_padded(s->n_kernels);
-    float sum = 0, weight = 1;
-    for (size_t p = 0; p < s->n_points; p++) {
-        sum += s->error[p * row + k];
-        weight += s->weight[p * row + k];
-    }
-    s->mean[k] = sum / weight + FAR_LOSS;
+    for (size_t k = 0; k < n; k++) s->mean[k] += FAR_LOSS;
 }
 
 void model_selector_finish(ModelSelector *s)
@@ -191,7 +180,6 @@ void model_selector_finish(ModelSelector *s)
     }
     for (size_t k = 0; k < s->n_kernels; k++) {
         const ModelEntry *e = &s->entry[k];
-        mean_of(s, k);
         model_least_set(s->least, k, &e->kernel, &e->device, &e->rates);
     }
 }
