@@ -15,7 +15,8 @@
 # `stream_k_speed.sh OUT --simulate --arch sm_90a` goes through it without a device, with times that are made up.
 # Environment: TUNER (build/bin/tuner), DEVICE (cuda), LIMIT (seconds of each run, 300), RACE (most seconds of a size in OUT/few, 0.5),
 # STEPS ("waves few"), CUS (132: processors), SIZES (60), UNSEEN (100),
-# SEED (3: of the unseen sizes). Exit code 1: a kernel is wrong or did not run.
+# SEED (3: of the unseen sizes; the 8 kernels were chosen with those of 11), KERNELS (a file of other stream-K kernels for OUT/few, a
+# MatrixInstruction and further parameters a line). Exit code 1: a kernel is wrong or did not run.
 set -e
 [ $# -ge 1 ] || { echo "usage: stream_k_speed.sh OUT [TUNER OPTION...]" >&2; exit 2; }
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -56,6 +57,21 @@ CONFIG
 }
 tail_of() { printf 'LibraryLogic:\n  ScheduleName: "h200"\n  DeviceNames: ["NVIDIA H200"]\n  ArchitectureName: "sm_90a"\n'; }
 stream() { for k in $2; do echo "            - {MatrixInstruction: [$1], PersistentKernel: 0, StreamK: $k}"; done; }
+# The stream-K kernels of OUT/few: those of the file KERNELS, else 8 of test/data/search/stream_k_candidates.txt, chosen by
+# test/bench/stream_k_choose.py with times of 140 sizes of seed 11 (test/bench/results/h200/stream_k_candidates.csv)
+stream_kernels() {
+  if [ -n "${KERNELS:-}" ]; then cat "$KERNELS"; return; fi
+  cat <<LIST
+[256, 64, 16, 1, 1, 1, 1, 1, 2], ClusterN: 2
+[192, 64, 16, 1, 1, 1, 2, 1, 1], ConsumerSchedule: PingPong
+[128, 64, 16, 1, 1, 1, 2, 1, 1], ConsumerSchedule: PingPong, PackOperands: 3
+[128, 64, 16, 1, 1, 1, 1, 1, 1], ConsumerSchedule: PingPong, DependentLaunch: True
+[128, 64, 16, 1, 1, 1, 1, 1, 2], PackOperands: 3, EngineStore: False
+[64, 32, 16, 1, 1, 1, 1, 1, 1], DepthU: 128, DependentLaunch: True
+[16, 8, 16, 1, 1, 1, 2, 1, 2], WorkGroup: [16, 8, 4], DepthU: 128, PrefetchGlobalRead: 3
+[16, 8, 16, 1, 1, 2, 4, 2, 2], DepthU: 32, PrefetchGlobalRead: 2, GlobalReadVectorWidth: 1, PrefetchLocalRead: 0
+LIST
+}
 measure() { # NAME TUNER OPTION...: runs $out/NAME.yaml
   name=$1; shift
   code=0
@@ -104,18 +120,7 @@ fi
 if [ "${steps#*few}" != "$steps" ]; then
   head_of "--race-seconds ${RACE:-0.5}" >"$out/few_base.yaml"
   { sed -n '/- # NN/,/- # /p' "$list" | grep '^            - {MatrixInstruction' | grep -v 'StreamK' | awk 'NR % 2 && ++n <= 50'
-    # chosen by times of the tiles' other kernels on the sizes of seeds 1 and 2; PackOperands and kernels without the copy engine
-    # take every alignment
-    while read -r t; do echo "            - {MatrixInstruction: $t, PersistentKernel: 0, StreamK: 3}"; done <<KERNELS
-[256, 64, 16, 1, 1, 1, 1, 1, 2], ClusterN: 2
-[128, 64, 16, 1, 1, 1, 2, 1, 1], ConsumerSchedule: PingPong, PackOperands: 3
-[128, 64, 16, 1, 1, 1, 1, 1, 1], ConsumerSchedule: PingPong, PackOperands: 3
-[128, 64, 16, 1, 1, 1, 1, 1, 1], ConsumerSchedule: PingPong, DependentLaunch: True
-[128, 64, 16, 1, 1, 1, 1, 1, 2], PackOperands: 3, EngineStore: False
-[16, 8, 16, 1, 1, 2, 4, 2, 2], DepthU: 32, PrefetchGlobalRead: 1, GlobalReadVectorWidth: 1
-[16, 8, 16, 1, 1, 1, 2, 1, 2], WorkGroup: [16, 8, 4], DepthU: 256, PrefetchGlobalRead: 3
-[16, 8, 16, 1, 1, 1, 2, 2, 1], WorkGroup: [16, 8, 4], DepthU: 128, PrefetchGlobalRead: 5
-KERNELS
+    stream_kernels | while read -r t; do echo "            - {MatrixInstruction: $t, PersistentKernel: 0, StreamK: 3}"; done
     printf '      BenchmarkFinalParameters:\n        - ProblemSizes:\n          - Exact: [4096, 4096, 1, 4096]\n'
     tail_of; } >>"$out/few_base.yaml"
   sh "$root/scripts/unseen_sizes.sh" "$out/few_base.yaml" "${UNSEEN:-100}" "${SEED:-3}" >"$out/few.yaml"
