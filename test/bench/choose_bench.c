@@ -1,7 +1,7 @@
-/* choose_bench [KERNELS]: what libtuner's choice by the performance model takes for a size that it has not
- * seen, with made libraries of 27, 60 and 200 kernels (or of that many) that have times of 38 sizes, on the
- * numbers of an H200. Prints medians with their 95% interval over n repetitions, and a sum over all choices,
- * which must not change when the choice is made faster. */
+/* choose_bench [KERNELS [SIZES]]: what libtuner's choice by the performance model takes for a size that it
+ * has not seen, with made libraries of 27, 60 and 200 kernels (or of that many) that have times of 38 sizes
+ * (or of that many), on the numbers of an H200. Prints medians with their 95% interval over n repetitions,
+ * and a sum over all choices, which must not change when the choice is made faster. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "problem/target.h"
 #include "test/model_kernel.h"
 
-enum { N_POINTS = 38, N_QUERIES = 2000, REPEAT = 15 };
+enum { SIZES = 38, N_QUERIES = 2000, REPEAT = 15 };
 
 static uint64_t state = 7;
 
@@ -67,7 +67,7 @@ static ModelSize size_draw(void)
     return z;
 }
 
-static Err bench(size_t n_kernels)
+static Err bench(size_t n_kernels, size_t n_sizes)
 {
     Arena a;
     ModelSelector s;
@@ -77,13 +77,14 @@ static Err bench(size_t n_kernels)
     size_t chosen = 0;
     arena_init(&a, 0);
     model_of_part(target_find(STR("sm_90a")), STR("H200"), 0, &d);
-    TRY(model_selector_new(&a, n_kernels, N_POINTS, &s));
+    TRY(model_selector_new(&a, n_kernels, n_sizes, &s));
     for (size_t k = 0; k < n_kernels; k++) {
         ModelKernel kernel = kernel_draw();
-        s.entry[k] = (ModelEntry){kernel, d, model_rates((ModelClass)kernel.class)};
+        s.entry[k] =
+            (ModelEntry){.kernel = kernel, .device = d, .rates = model_rates((ModelClass)kernel.class)};
     }
-    for (size_t p = 0; p < N_POINTS; p++) s.size[p] = size_draw();
-    for (size_t i = 0; i < n_kernels * N_POINTS; i++)
+    for (size_t p = 0; p < n_sizes; p++) s.size[p] = size_draw();
+    for (size_t i = 0; i < n_kernels * n_sizes; i++)
         s.residual[i] = draw(0, 1) < 0.7 ? (float)draw(-0.2, 0.2) : NAN;
     model_selector_finish(&s);
     for (int i = 0; i < N_QUERIES; i++) query[i] = size_draw();
@@ -97,9 +98,10 @@ static Err bench(size_t n_kernels)
     }
     Summary m;
     stats_summary(ns, REPEAT, 0.95, &m);
-    printf(
-        "choose_bench: choice by the model among %3zu kernels %8.4g ns [%.4g, %.4g] n %d; sum %016zx %.9g\n",
-        n_kernels, m.median, m.lo, m.hi, REPEAT, chosen, sum);
+    printf("choose_bench: choice by the model among %3zu kernels with times of %zu sizes %8.4g ns [%.4g, "
+           "%.4g] n %d; sum "
+           "%016zx %.9g\n",
+           n_kernels, n_sizes, m.median, m.lo, m.hi, REPEAT, chosen, sum);
     arena_fini(&a);
     return ERR_OK;
 }
@@ -107,8 +109,9 @@ static Err bench(size_t n_kernels)
 int main(int argc, char **argv)
 {
     static const size_t n[] = {27, 60, 200};
-    Err e = argc > 1 ? bench((size_t)atol(argv[1])) : 0;
-    for (size_t i = 0; !e && argc < 2 && i < sizeof n / sizeof *n; i++) e = bench(n[i]);
+    const size_t sizes = argc > 2 ? (size_t)atol(argv[2]) : SIZES;
+    Err e = argc > 1 ? bench((size_t)atol(argv[1]), sizes) : 0;
+    for (size_t i = 0; !e && argc < 2 && i < sizeof n / sizeof *n; i++) e = bench(n[i], sizes);
     if (e) fprintf(stderr, "choose_bench: %s\n", err_message());
     return e;
 }

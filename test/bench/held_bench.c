@@ -161,7 +161,7 @@ static Err fold_judge(Held *h, Arena *a)
     Library l = {.table = {.pt = &h->pt, .m = &h->m, .out = h->out}};
     model_rates_typical(l.rates);
     TRY(model_fit_matrix(&h->m, h->out, &h->device, l.rates, NULL));
-    TRY(model_selector_of(a, &h->m, h->out, &h->device, l.rates, &l.s));
+    TRY(model_selector_of(a, &h->m, h->out, &h->device, l.rates, NULL, &l.s));
     TRY(model_table_make(a, &l.table));
     if (number_of("ROWS", 1) > 0) TRY(model_table_predict(a, &l.table, MODEL_ROW_STEPS, &l.s));
     for (size_t z = 0; z < h->m.n_sizes; z++)

@@ -4,7 +4,7 @@
 GROUP is a problem type's name, for instance Cijk_Ailk_Bljk_HHS_BH. Without --rounds: all candidates of the group's plan, in their
 order, on all its sizes. With --rounds: every kernel that was measured in the rounds of a search, on the sizes on which it was
 measured there, those between the config's too. With --library: the candidates of the plan, as a library of a search has them, on
-all these sizes: times of the last race, else those of the rounds at its clocks, as run/type_model.c has them, without first samples of short kernels. Samples of a race's stage are compared with those of the kernels that went on to the last: early samples have few
+all these sizes: times of the last race, else those of the rounds at its clocks, as run/type_model.c has them. Samples of a race's stage are compared with those of the kernels that went on to the last: early samples have few
 launches and cost more for each, and the clock falls later. Exit code 2: OUTDIR has no store of measurements, or no such group."""
 import math
 import os
@@ -12,7 +12,6 @@ import sqlite3
 import statistics
 import sys
 
-SHORT_NS = 6000  # first samples of shorter kernels were taken without graphs in earlier stores: a fifth off, by the gap between launches
 BYTES = 2  # of an element of half precision
 
 
@@ -65,17 +64,9 @@ def size_times(store, problem, settings):
     return out
 
 
-def late_kernels(store, problem, settings):
-    """Kernels that took part in a later stage of a race."""
-    rows = f"SELECT kernel, samples FROM measurement WHERE problem = ? AND setting IN ({','.join(map(str, settings))}) AND samples != ''"
-    return {k for k, text in store.execute(rows, (problem,)) if max(samples_of(text)) > 1}
-
-
 def library_times(store, problem, rounds, finals, kernels):
     """{kernel: ns} of some kernels: of the last race, and of the rounds at its level; none of these is below the race's best."""
     final = {k: ns for k, ns in size_times(store, problem, finals).items() if k in kernels}
-    if final and min(final.values()) < SHORT_NS:
-        final = {k: ns for k, ns in final.items() if k in late_kernels(store, problem, finals)}
     out = {k: ns for k, ns in size_times(store, problem, rounds).items() if k in kernels}
     both = [math.log(final[k] / ns) for k, ns in out.items() if k in final]
     level = math.exp(statistics.mean(both)) if both else 1
@@ -113,7 +104,7 @@ def main():
     if rounds or library:  # and those between the config's, which no plan has
         planned = {p for p, _ in sizes}
         sizes += [x for x in store.execute("SELECT id, key FROM problem ORDER BY id") if x[0] not in planned and type_of(x) == type_of(sizes[0])]
-    settings = store.execute("SELECT id, key LIKE '%search=%', key LIKE '%search=-%' FROM setting ORDER BY id").fetchall()
+    settings = store.execute("SELECT id, key LIKE '%search=%', key LIKE '%search=-1%' FROM setting ORDER BY id").fetchall()
     of_rounds, finals = [s for s, search, _ in settings if search], [s for s, search, _ in settings if not search]
     candidates = [k for (k,) in store.execute("SELECT kernel FROM candidate WHERE plan = ? ORDER BY i", (plan,))]
     if library:

@@ -123,7 +123,7 @@ static inline Err held_library(Held *h, Arena *a, const char *what, const bool *
     for (size_t k = 0; k < n; k++) some.known[k] = h->m.known[k] && kept[k];
     model_rates_typical(rates);
     TRY(model_fit_matrix(&some, h->out, &h->setup->predictor.device, rates, NULL));
-    TRY(model_selector_of(a, &some, h->out, &h->setup->predictor.device, rates, &s));
+    TRY(model_selector_of(a, &some, h->out, &h->setup->predictor.device, rates, NULL, &s));
     ModelTable table = {.pt = h->setup->pt, .m = &some, .out = h->out, .usable = kept};
     TRY(model_table_make(a, &table));
     TRY(model_table_predict(a, &table, MODEL_ROW_STEPS, &s));
@@ -172,7 +172,7 @@ static inline Err held_judge(Held *h, Arena *a, const Search *s)
     TRY(held_library(h, a, "winners", kept));
     model_rates_typical(rates);
     TRY(model_fit_matrix(&h->m, h->out, &h->setup->predictor.device, rates, NULL));
-    TRY(model_selector_of(a, &h->m, h->out, &h->setup->predictor.device, rates, &all));
+    TRY(model_selector_of(a, &h->m, h->out, &h->setup->predictor.device, rates, NULL, &all));
     TRY(model_range_keep(a, h->setup->pt, &h->m, h->out, &all, MODEL_RANGE_KERNELS, kept));
     for (size_t k = 0; k < h->m.n_kernels; k++) n_kept += kept[k];
     printf("    held out: %zu kernels measured, %zu winners, %zu with those for sizes between\n",

@@ -245,7 +245,7 @@ static void a_library_for_the_range(void **state)
     for (size_t z = 0; z < 8; z++) keep[t.row[z]] = true;
     model_rates_typical(r);
     assert_ok(model_fit_matrix(&m, out, &d, r, NULL));
-    assert_ok(model_selector_of(&a, &m, out, &d, r, &s));
+    assert_ok(model_selector_of(&a, &m, out, &d, r, NULL, &s));
     const double winners = loss_of_kept(&m, out, keep);
     assert_ok(model_range_keep(&a, &pt, &m, out, &s, MODEL_RANGE_KERNELS, keep));
     const double range = loss_of_kept(&m, out, keep);

@@ -5,7 +5,7 @@
 #include "measure/model.h"
 #include "problem/model_least.h"
 #include "problem/model_select.h"
-#include "problem/vec4.h"
+#include "problem/floats.h"
 #include "test/support.h"
 
 enum { N_KERNELS = 37, N_SIZES = 300, N_POINTS = 11 };
@@ -23,37 +23,37 @@ static ModelKernel kernel_draw(void)
     const int32_t class = draw(0, MODEL_CLASSES - 1), split = draw(0, 1) ? 1 : draw(2, 16);
     const bool engine = class == MODEL_ENGINE, host = class == MODEL_HOST;
     ModelKernel k = {.class = class,
-                         .tile_m = 8 << draw(0, 5),
-                         .tile_n = 8 << draw(0, 5),
-                         .depth = 8 << draw(0, 5),
-                         .threads = host ? 1 : 32 * draw(1, 12),
-                         .groups = host ? 1 : draw(1, 6),
-                         .stages = draw(1, 6),
-                         .split = split,
-                         .split_kind = split > 1 ? draw(1, 4) : MODEL_SPLIT_NONE,
-                         .persistent = engine ? draw(0, 2) : 0,
-                         .mapping = draw(-8, 16),
-                         .cluster_m = engine ? draw(1, 2) : 1,
-                         .cluster_n = engine ? draw(1, 4) : 1,
-                         .bytes_ab = 2,
-                         .bytes_d = 2,
-                         .bytes_sum = 4,
-                         .load_a = 16,
-                         .load_b = 16,
-                         .store = 16,
-                         .free_a = draw(0, 1),
-                         .free_b = draw(0, 1),
-                         .steps = draw(0, 16),
-                         .unit_m = 8 * draw(1, 8),
-                         .unit_n = draw(1, 12),
-                         .block_m = 64 * draw(1, 8),
-                         .block_n = 64 * draw(1, 8),
-                         .pack_a = draw(0, 1),
-                         .pack_b = draw(0, 1),
-                         .use_c = draw(0, 1),
-                         .rate = (float)draw(64, 8192),
-                         .peak = 8192,
-                         .local_bytes = (float)draw(16, 2048)};
+                     .tile_m = 8 << draw(0, 5),
+                     .tile_n = 8 << draw(0, 5),
+                     .depth = 8 << draw(0, 5),
+                     .threads = host ? 1 : 32 * draw(1, 12),
+                     .groups = host ? 1 : draw(1, 6),
+                     .stages = draw(1, 6),
+                     .split = split,
+                     .split_kind = split > 1 ? draw(1, 4) : MODEL_SPLIT_NONE,
+                     .persistent = engine ? draw(0, 2) : 0,
+                     .mapping = draw(-8, 16),
+                     .cluster_m = engine ? draw(1, 2) : 1,
+                     .cluster_n = engine ? draw(1, 4) : 1,
+                     .bytes_ab = 2,
+                     .bytes_d = 2,
+                     .bytes_sum = 4,
+                     .load_a = 16,
+                     .load_b = 16,
+                     .store = 16,
+                     .free_a = draw(0, 1),
+                     .free_b = draw(0, 1),
+                     .steps = draw(0, 16),
+                     .unit_m = 8 * draw(1, 8),
+                     .unit_n = draw(1, 12),
+                     .block_m = 64 * draw(1, 8),
+                     .block_n = 64 * draw(1, 8),
+                     .pack_a = draw(0, 1),
+                     .pack_b = draw(0, 1),
+                     .use_c = draw(0, 1),
+                     .rate = (float)draw(64, 8192),
+                     .peak = 8192,
+                     .local_bytes = (float)draw(16, 2048)};
     if (host || split > 1 || draw(0, 2)) return k;
     k.split_kind = MODEL_SPLIT_STREAM, k.persistent = 1;
     k.stream_k = draw(1, 3);
@@ -84,8 +84,10 @@ static void selector_make(Arena *a, ModelSelector *s)
     assert_ok(model_selector_new(a, N_KERNELS, N_POINTS, s));
     for (size_t k = 0; k < N_KERNELS; k++) {
         const ModelKernel kernel = kernel_draw();
-        s->entry[k] = (ModelEntry){kernel, kernel.class == MODEL_HOST ? host : gpu,
-                                   model_rates((ModelClass)kernel.class)};
+        s->entry[k] = (ModelEntry){.kernel = kernel,
+                                   .device = kernel.class == MODEL_HOST ? host : gpu,
+                                   .rates = model_rates((ModelClass)kernel.class)};
+        for (int i = 0; i < MODEL_SHAPE; i++) s->entry[k].shape[i] = (float)draw(-300, 300) / 1000;
         assert_true(model_kernel_ok(&kernel));
     }
     for (size_t p = 0; p < N_POINTS; p++) s->size[p] = size_draw();
@@ -99,20 +101,21 @@ static void test_bound(void **unused)
     (void)unused;
     Arena a;
     ModelSelector s;
-    float least[64];
+    float least[64], correction[64];
     double sum = 0;
     arena_init(&a, 0);
     selector_make(&a, &s);
-    assert_true(vec4_padded(N_KERNELS) <= 64);
+    assert_true(floats_padded(N_KERNELS) <= 64);
     for (int i = 0; i < N_SIZES; i++) {
         const ModelSize z = size_draw();
-        model_least_seconds(s.least, N_KERNELS, &z, least);
+        model_least_seconds(s.least, N_KERNELS, &z, least, correction);
         for (size_t k = 0; k < N_KERNELS; k++) {
             const ModelEntry *e = &s.entry[k];
             const double time = model_time(&e->kernel, &e->device, &e->rates, &z, NULL);
             if ((double)least[k] * 0.999 > time)
                 fail_msg("kernel %zu of class %d, size %g %g %g %g: bound %g, time %g", k, e->kernel.class,
                          z.m, z.n, z.k, z.batch, (double)least[k], time);
+            assert_float_equal(correction[k], model_correction(s.least, k, &z), 1e-6);
             sum += (double)least[k] / time / (N_KERNELS * N_SIZES);
         }
     }
@@ -168,9 +171,79 @@ static void test_unmeasured(void **unused)
     arena_fini(&a);
 }
 
+/* A correction is the sum of the shape's members by their coefficients, within its bounds. */
+static void test_correction(void **unused)
+{
+    (void)unused;
+    Arena a;
+    ModelSelector s;
+    int n_within = 0;
+    arena_init(&a, 0);
+    selector_make(&a, &s);
+    for (int i = 0; i < N_SIZES; i++) {
+        const ModelSize z = size_draw();
+        for (size_t k = 0; k < N_KERNELS; k++) {
+            ModelShape shape;
+            double sum = 0;
+            const double most = (double)MODEL_CORRECTION_MOST;
+            model_shape(s.least, k, &z, shape);
+            for (int c = 0; c < MODEL_SHAPE; c++) sum += (double)(shape[c] * s.entry[k].shape[c]);
+            n_within += fabs(sum) < most;
+            sum = fmin(fmax(sum, -most), most);
+            if (fabs(sum - (double)model_correction(s.least, k, &z)) > 1e-4)
+                fail_msg("kernel %zu: %g, expected %g", k, (double)model_correction(s.least, k, &z), sum);
+            assert_float_equal(shape[1], log2(z.m) / 10, 1e-4);
+        }
+    }
+    assert_true(n_within > N_SIZES * N_KERNELS / 4);
+    arena_fini(&a);
+}
+
+/* The nearest points by blocks are those of a search through all. */
+static void test_places(void **unused)
+{
+    (void)unused;
+    enum { MOST = 700 };
+    static const size_t numbers[] = {0, 1, 7, 16, 17, 64, 65, MOST};
+    static ModelPoint point[MOST];
+    Arena a;
+    arena_init(&a, 0);
+    for (size_t c = 0; c < sizeof numbers / sizeof *numbers; c++) {
+        const size_t n = numbers[c];
+        ModelPlaces *places;
+        assert_ok(model_places_new(&a, n, &places));
+        for (size_t p = 0; p < n; p++) {
+            const ModelSize z = size_draw();
+            point[p] = model_point(&z);
+            model_places_set(places, p, &point[p]);
+        }
+        model_places_sort(places);
+        for (int i = 0; i < N_SIZES; i++) {
+            const ModelSize z = size_draw();
+            const ModelPoint x = model_point(&z);
+            uint32_t near[MODEL_NEAR];
+            float distance[MODEL_NEAR], farthest = 0;
+            const int found = model_places_near(places, &x, near, distance);
+            assert_int_equal(found, n < MODEL_NEAR ? n : MODEL_NEAR);
+            for (int k = 0; k < found; k++) {
+                assert_float_equal(distance[k], model_distance(&x, &point[near[k]]),
+                                   1e-4F * (1 + distance[k]));
+                assert_true(k == 0 || distance[k] >= distance[k - 1]);
+                for (int j = 0; j < k; j++) assert_int_not_equal(near[j], near[k]);
+                farthest = distance[k];
+            }
+            size_t n_nearer = 0;
+            for (size_t p = 0; p < n; p++) n_nearer += model_distance(&x, &point[p]) < farthest * 0.9999F;
+            assert_true(n_nearer <= MODEL_NEAR - 1);
+        }
+    }
+    arena_fini(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_bound), cmocka_unit_test(test_choice),
-                                       cmocka_unit_test(test_unmeasured)};
+                                       cmocka_unit_test(test_unmeasured), cmocka_unit_test(test_correction),
+                                       cmocka_unit_test(test_places)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,7 +101,7 @@ static void train(Arena *a, const ModelMatrix *m, const bool *usable, ModelTree 
     device_of(&d);
     model_rates_typical(r);
     assert_ok(model_fit_matrix(m, NULL, &d, r, NULL));
-    assert_ok(model_selector_of(a, m, NULL, &d, r, &s));
+    assert_ok(model_selector_of(a, m, NULL, &d, r, NULL, &s));
     assert_ok(model_tree_train(m, NULL, usable, &s, &d, t));
 }
 

@@ -45,9 +45,10 @@ typedef struct {
 /* Fits rates of all classes to the matrix, without the sizes for which out (may be NULL) is true. */
 Err model_fit_matrix(const ModelMatrix *m, const bool *out, const ModelDevice *d, ModelRates r[MODEL_CLASSES],
                      ModelFit fit[MODEL_CLASSES]);
-/* A selector over the matrix's kernels and sizes, in the arena; without the sizes for which out is true. */
+/* A selector over the matrix's kernels and sizes, in the arena; without the sizes for which out is true.
+ * shape: of the matrix's kernels, by model_correct; NULL: it is called for this matrix. */
 Err model_selector_of(Arena *a, const ModelMatrix *m, const bool *out, const ModelDevice *d,
-                      const ModelRates r[MODEL_CLASSES], ModelSelector *s);
+                      const ModelRates r[MODEL_CLASSES], const ModelShape *shape, ModelSelector *s);
 
 double table_distance(TableDistance d, const ModelSize *a, const ModelSize *b);
 

@@ -1,4 +1,4 @@
-/* Lower bounds of predicted times. See model_least.h.
+/* Lower bounds and corrections of predicted times. See model_least.h.
  *
  * A launch is rounds of all compute units. A round takes at least as long as its work-groups multiply, wait,
  * fill the pipeline and store; DRAM is left out. The numbers are arrays over the kernels, so that the
@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "problem/vec4.h"
+#include "problem/floats.h"
 
 #define LEAST_LISTS(L)                                                                                       \
     L(per_m) /* clusters of an element of M; host: register tiles */                                         \
@@ -31,15 +31,18 @@ struct ModelLeast {
 #define LEAST_FIELD(name) float *name;
     LEAST_LISTS(LEAST_FIELD)
 #undef LEAST_FIELD
+    float *coefficient[MODEL_SHAPE];
 };
 
 Err model_least_new(Arena *a, size_t n, ModelLeast **out)
 {
     ModelLeast *l = *out = ARENA_NEW(a, ModelLeast);
     TRY_ALLOC(l);
-#define LEAST_NEW(name) TRY_ALLOC(l->name = ARENA_ARRAY(a, vec4_padded(n), float));
+#define LEAST_NEW(name) TRY_ALLOC(l->name = ARENA_ARRAY(a, floats_padded(n), float));
     LEAST_LISTS(LEAST_NEW)
 #undef LEAST_NEW
+    for (int i = 0; i < MODEL_SHAPE; i++)
+        TRY_ALLOC(l->coefficient[i] = ARENA_ARRAY(a, floats_padded(n), float));
     return ERR_OK;
 }
 
@@ -114,35 +117,115 @@ void model_least_set(ModelLeast *l, size_t i, const ModelKernel *k, const ModelD
 }
 
 /* Whole numbers towards zero, of x to 2e9. */
-static inline Vec4 down(Vec4 x)
+FLOATS_INLINE Floats down(Floats x)
 {
-    const Vec4 most_of = vec4_of(2e9F);
-    return __builtin_convertvector(__builtin_convertvector(vec4_pick(x < most_of, x, most_of), Vec4Mask),
-                                   Vec4);
+    const Floats most_of = floats_of(2e9F);
+    return __builtin_convertvector(__builtin_convertvector(floats_pick(x < most_of, x, most_of), FloatsMask),
+                                   Floats);
 }
 
 /* The whole number that is not below x; a little above a whole number counts as that, because reciprocals
  * round. */
-static inline Vec4 up(Vec4 x)
+FLOATS_INLINE Floats up(Floats x)
 {
-    const Vec4 y = x * 0.999999F - 1e-4F, whole = down(y);
-    return whole - __builtin_convertvector(whole < y, Vec4); /* true is -1 */
+    const Floats y = x * 0.999999F - 1e-4F, whole = down(y);
+    return whole - __builtin_convertvector(whole < y, Floats); /* true is -1 */
 }
 
-#define LIST(name) vec4_load(&l->name[i])
+#define LIST(name) floats_load(&l->name[i])
 
-void model_least_seconds(const ModelLeast *l, size_t n, const ModelSize *z, float *out)
+/* Work-groups of a kernel, and the rounds in which they run. */
+typedef struct {
+    Floats groups, full,
+        rest; /* full: whole rounds; rest: work-groups of the last one, where it is not whole */
+} Rounds;
+
+FLOATS_INLINE Rounds rounds_of(const ModelLeast *l, size_t i, float m, float n, float batch)
+{
+    const Floats groups = up(m * LIST(per_m)) * up(n * LIST(per_n)) * batch * LIST(each);
+    const Floats full = down(groups * LIST(per_slot));
+    return (Rounds){groups, full, groups - full * LIST(slots)};
+}
+
+/* ---- corrections ---- */
+
+/* Members of a shape that depend on the size alone are the first ones. */
+enum { SHAPE_SIZE = 13, SHAPE_GROUPS = SHAPE_SIZE, SHAPE_LAST, SHAPE_ROUNDS };
+
+static void shape_of_size(const ModelSize *z, float shape[SHAPE_SIZE])
+{
+    const Floats x = floats_log2((Floats){(float)z->m, (float)z->n, (float)z->k, (float)z->batch}) * 0.1F;
+    const float aligned = z->align_a >= 16 && z->align_b >= 16 ? 1
+                          : z->align_a >= 4 && z->align_b >= 4 ? 0.5F
+                                                               : 0;
+    const float of[SHAPE_SIZE] = {
+        1,           x[0],        x[1],        x[2],        2 * x[3],    aligned,    aligned * aligned,
+        x[0] * x[0], x[1] * x[1], x[2] * x[2], x[0] * x[1], x[0] * x[2], x[1] * x[2]};
+    for (int s = 0; s < SHAPE_SIZE; s++) shape[s] = of[s];
+}
+
+FLOATS_INLINE void shape_of_rounds(const ModelLeast *l, size_t i, const Rounds *r,
+                                   Floats shape[MODEL_SHAPE - SHAPE_SIZE])
+{
+    const Floats some = floats_pick(r->rest > 0.5F, floats_of(1), floats_of(0));
+    shape[SHAPE_GROUPS - SHAPE_SIZE] = floats_log2(r->groups) * 0.1F;
+    shape[SHAPE_LAST - SHAPE_SIZE] = floats_pick(r->rest > 0.5F, r->rest * LIST(per_slot), floats_of(1));
+    shape[SHAPE_ROUNDS - SHAPE_SIZE] = floats_log2(r->full + some) * 0.2F;
+}
+
+FLOATS_INLINE Floats correction_of(const ModelLeast *l, size_t i, const float size[SHAPE_SIZE],
+                                   const Rounds *r)
+{
+    const Floats least = floats_of(-MODEL_CORRECTION_MOST), most_of = floats_of(MODEL_CORRECTION_MOST);
+    Floats sum = floats_of(0), shape[MODEL_SHAPE - SHAPE_SIZE];
+    shape_of_rounds(l, i, r, shape);
+    for (int s = 0; s < SHAPE_SIZE; s++) sum += size[s] * LIST(coefficient[s]);
+    for (int s = SHAPE_SIZE; s < MODEL_SHAPE; s++) sum += shape[s - SHAPE_SIZE] * LIST(coefficient[s]);
+    sum = floats_pick(sum < least, least, sum);
+    return floats_pick(sum > most_of, most_of, sum);
+}
+
+void model_least_correct(ModelLeast *l, size_t kernel, const ModelShape coefficient)
+{
+    for (int s = 0; s < MODEL_SHAPE; s++) l->coefficient[s][kernel] = coefficient[s];
+}
+
+void model_shape(const ModelLeast *l, size_t kernel, const ModelSize *z, ModelShape shape)
+{
+    const size_t i = kernel / FLOATS * FLOATS;
+    const Rounds r = rounds_of(l, i, (float)z->m, (float)z->n, (float)z->batch);
+    Floats of[MODEL_SHAPE - SHAPE_SIZE];
+    shape_of_size(z, shape);
+    shape_of_rounds(l, i, &r, of);
+    for (int s = SHAPE_SIZE; s < MODEL_SHAPE; s++) shape[s] = of[s - SHAPE_SIZE][kernel - i];
+}
+
+float model_correction(const ModelLeast *l, size_t kernel, const ModelSize *z)
+{
+    const size_t i = kernel / FLOATS * FLOATS;
+    const Rounds r = rounds_of(l, i, (float)z->m, (float)z->n, (float)z->batch);
+    float size[SHAPE_SIZE];
+    shape_of_size(z, size);
+    return correction_of(l, i, size, &r)[kernel - i];
+}
+
+/* ---- all kernels ---- */
+
+FLOATS_CLONES
+void model_least_seconds(const ModelLeast *l, size_t n, const ModelSize *z, float *out, float *correction)
 {
     const float m = (float)z->m, nn = (float)z->n, kk = (float)z->k, batch = (float)z->batch,
                 elements = m * nn * batch;
-    for (size_t i = 0; i < n; i += VEC4) {
-        const Vec4 groups = up(m * LIST(per_m)) * up(nn * LIST(per_n)) * batch * LIST(each);
-        const Vec4 chunks = up(kk * LIST(per_k)), full = down(groups * LIST(per_slot));
-        const Vec4 rest = groups - full * LIST(slots), on_cu = up(rest * LIST(per_cu)) * LIST(more_s);
-        const Vec4 last = vec4_pick(on_cu > LIST(one_s), on_cu, LIST(one_s));
-        const Vec4 in_rest = chunks * last * LIST(rest) + LIST(last_s);
-        const Vec4 part = vec4_pick(rest > 0.5F, in_rest, vec4_of(0));
-        const Vec4 whole = full * (chunks * LIST(round_s) + LIST(end_s));
-        vec4_store(&out[i], whole + part + LIST(fixed_s) + elements * LIST(sum_s));
+    float size[SHAPE_SIZE];
+    shape_of_size(z, size);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const Rounds r = rounds_of(l, i, m, nn, batch);
+        const Floats chunks = up(kk * LIST(per_k)), on_cu = up(r.rest * LIST(per_cu)) * LIST(more_s);
+        const Floats last = floats_pick(on_cu > LIST(one_s), on_cu, LIST(one_s));
+        const Floats in_rest = chunks * last * LIST(rest) + LIST(last_s);
+        const Floats part = floats_pick(r.rest > 0.5F, in_rest, floats_of(0));
+        const Floats whole = r.full * (chunks * LIST(round_s) + LIST(end_s));
+        floats_store(&out[i], whole + part + LIST(fixed_s) + elements * LIST(sum_s));
+        floats_store(&correction[i], correction_of(l, i, size, &r));
     }
 }

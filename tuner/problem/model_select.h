@@ -2,7 +2,8 @@
  * measured sizes nearby. Shared by the program that tunes and libtuner.
  *
  * A ModelSelector has kernels and points. A point is a measured size with the residual of each kernel
- * there, log(measured / predicted), where it is known. What all kernels of a point have in common is taken
+ * there, log(measured / predicted), where it is known. A kernel has a correction of its predictions
+ * (model_least.h), which its residuals are without. What all kernels of a point have in common is taken
  * out of their residuals first: it does not help to choose, and it would count for those kernels alone
  * that were measured there. The time of a kernel on a new size is the prediction times the exponential of
  * the mean residual of the nearest points and of what these have in common, weighted by their distance in
@@ -18,22 +19,12 @@
 
 #include "base/arena.h"
 #include "problem/model.h"
+#include "problem/model_least.h"
+#include "problem/model_places.h"
 
-enum {
-    MODEL_DIMS = 5,
-    MODEL_NEAR = 8,
-    MODEL_SHORT = 16,
-    MODEL_KERNELS_MAX = 2048,
-    MODEL_POINTS_MAX = 1 << 16
-};
+enum { MODEL_KERNELS_MAX = 2048, MODEL_POINTS_MAX = 1 << 16 };
 
-/* log2 of M, N, K and the batch; the alignment of A and B as a distance. */
-typedef struct {
-    float x[MODEL_DIMS];
-} ModelPoint;
 ModelPoint model_point(const ModelSize *z);
-/* Square of the distance. */
-float model_distance(const ModelPoint *a, const ModelPoint *b);
 
 /* What a file says of one kernel: all that its predictions need, so that files of several runs can be
  * merged. */
@@ -41,6 +32,7 @@ typedef struct {
     ModelKernel kernel;
     ModelDevice device;
     ModelRates rates;
+    ModelShape shape; /* coefficients of its correction (model_least.h) */
 } ModelEntry;
 /* log(measured / predicted) of a kernel on a size. */
 typedef struct {
@@ -48,12 +40,12 @@ typedef struct {
     double error;
 } ModelResidual;
 
-/* In files an entry is a list of numbers: version, device, rates, kernel, and MODEL_RESIDUAL_NUMBERS for each
- * residual. */
-enum { MODEL_VERSION = 4, MODEL_RESIDUAL_NUMBERS = 8 };
+/* In files an entry is a list of numbers: version, device, rates, kernel, correction, and
+ * MODEL_RESIDUAL_NUMBERS for each residual. */
+enum { MODEL_VERSION = 5, MODEL_RESIDUAL_NUMBERS = 8 };
 enum {
     MODEL_DEVICE_NUMBERS = sizeof(ModelDevice) / sizeof(double),
-    MODEL_ENTRY_NUMBERS = 1 + MODEL_DEVICE_NUMBERS + MODEL_N_RATES + MODEL_KERNEL_NUMBERS
+    MODEL_ENTRY_NUMBERS = 1 + MODEL_DEVICE_NUMBERS + MODEL_N_RATES + MODEL_KERNEL_NUMBERS + MODEL_SHAPE
 };
 void model_entry_write(const ModelEntry *e, double out[MODEL_ENTRY_NUMBERS]);
 void model_residual_write(const ModelResidual *r, double out[MODEL_RESIDUAL_NUMBERS]);
@@ -67,11 +59,11 @@ typedef struct {
     ModelSize *size;   /* of each point */
     float *residual;   /* [point * n_kernels + kernel]; NAN: not known */
     /* made by model_selector_finish */
-    float *point[MODEL_DIMS]; /* of each point */
+    ModelPlaces *places; /* of the points */
     float *weight; /* as residual, rows padded: the time of the point's best kernel over that of the kernel;
                     * 0: not known */
     float *common; /* of each point: the residual that its kernels have in common */
-    float *error;  /* residual without it, times weight */
+    float *error;  /* residual without it and without the kernel's correction, times weight */
     float *mean; /* of each kernel's residuals far from all points: by weight, drawn towards 0 where they are
                     * few, and a loss that is expected there */
     struct ModelLeast *least;

@@ -75,24 +75,52 @@ bool held_out_is_aligned(const ProblemType *pt, const ProblemSize *s)
     return ((size_m(pt, s) | size_n(pt, s) | size_k(pt, s)) & 7) == 0;
 }
 
+/* Any of n. */
+static size_t among(uint64_t *state, size_t n) { return (size_t)(uniform(state) * (double)n); }
+
+/* Accepts a size unless it is larger than the largest one, or there already. */
+static bool accept(const ProblemType *pt, const Range3 *r, const int64_t v[3], int64_t batch,
+                   const ProblemSize *given, size_t n_given, ProblemSize *out, size_t made, bool *is_size)
+{
+    const double real[3] = {(double)v[0], (double)v[1], (double)v[2]};
+    *is_size = true;
+    if (flops_of(real, (double)batch) > r->flops || bytes_of(real, (double)batch) > r->bytes) return false;
+    *is_size = make_size(pt, v, batch, &out[made]);
+    return *is_size && !is_in(&out[made], given, n_given) && !is_in(&out[made], out, made);
+}
+
 size_t held_out_draw(const ProblemType *pt, const ProblemSize *given, size_t n_given, uint64_t seed, size_t n,
                      ProblemSize *out)
 {
-    Range3 r = range_of(pt, given, n_given);
+    const Range3 r = range_of(pt, given, n_given);
     size_t made = 0;
+    bool is_size = true;
     uint64_t state = seed;
-    for (size_t try = 0; n_given && made < n && try < n * TRIES; try++) {
-        double real[3];
-        int64_t v[3], batch = size_batch(pt, &given[(size_t)(uniform(&state) * (double)n_given)]);
-        for (int d = 0; d < 3; d++) {
-            double x = exp2(r.lo[d] + (r.hi[d] - r.lo[d]) * uniform(&state));
-            v[d] = rounded(x, made % 2 == 0, exp2(r.hi[d]));
-            real[d] = (double)v[d];
-        }
-        if (flops_of(real, (double)batch) > r.flops || bytes_of(real, (double)batch) > r.bytes) continue;
-        if (!make_size(pt, v, batch, &out[made])) return made;
-        if (held_out_is_aligned(pt, &out[made]) != (made % 2 == 0)) continue;
-        made += !is_in(&out[made], given, n_given) && !is_in(&out[made], out, made);
+    for (size_t try = 0; n_given && is_size && made < n && try < n * TRIES; try++) {
+        const bool aligned = made % 2 == 0;
+        int64_t v[3];
+        const int64_t batch = size_batch(pt, &given[among(&state, n_given)]);
+        for (int d = 0; d < 3; d++)
+            v[d] = rounded(exp2(r.lo[d] + (r.hi[d] - r.lo[d]) * uniform(&state)), aligned, exp2(r.hi[d]));
+        if (accept(pt, &r, v, batch, given, n_given, out, made, &is_size))
+            made += held_out_is_aligned(pt, &out[made]) == aligned;
+    }
+    return made;
+}
+
+size_t held_out_mix(const ProblemType *pt, const ProblemSize *given, size_t n_given, uint64_t seed, size_t n,
+                    ProblemSize *out)
+{
+    const Range3 r = range_of(pt, given, n_given);
+    size_t made = 0;
+    bool is_size = true;
+    uint64_t state = seed;
+    for (size_t try = 0; n_given && is_size && made < n && try < n * TRIES; try++) {
+        const ProblemSize *from[4];
+        for (int d = 0; d < 4; d++) from[d] = &given[among(&state, n_given)];
+        const int64_t v[3] = {size_m(pt, from[0]), size_n(pt, from[1]), size_k(pt, from[2])};
+        const int64_t batch = size_batch(pt, from[3]);
+        made += accept(pt, &r, v, batch, given, n_given, out, made, &is_size);
     }
     return made;
 }

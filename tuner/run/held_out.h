@@ -16,6 +16,10 @@ enum { HELD_OUT_AUTO = -1, HELD_OUT_SIZES = 24, HELD_OUT_LEAST = 20 };
  * Equal arguments give equal sizes. Returns how many were drawn: fewer than n where the range has no more. */
 size_t held_out_draw(const ProblemType *pt, const ProblemSize *given, size_t n_given, uint64_t seed, size_t n,
                      ProblemSize *out);
+/* The same, but M, N, K and the batch count are each those of one of `given`, so that the sizes have the
+ * numbers that occur in the application. */
+size_t held_out_mix(const ProblemType *pt, const ProblemSize *given, size_t n_given, uint64_t seed, size_t n,
+                    ProblemSize *out);
 /* True when M, N and K are multiples of 8, as those of every other drawn size. */
 bool held_out_is_aligned(const ProblemType *pt, const ProblemSize *s);
 

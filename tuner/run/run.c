@@ -185,7 +185,9 @@ static Err run_benchmark(Run *r)
     TRY(step(r, "write", step_write));
     if (r->o->compile_only) return 0;
     if (!r->stopped && !r->gather) {
-        Err e = step(r, "measure", step_final);
+        Err e = run_searches(r) ? step(r, "fill", step_fill) : ERR_OK;
+        if (!run_stop(r, e, r->n_measured > 0)) TRY(e);
+        if (!r->stopped) e = step(r, "measure", step_final);
         if (!run_stop(r, e, r->n_measured > 0)) TRY(e);
         if (r->stopped) TRY(final_fill(r));
     }

@@ -80,9 +80,11 @@ typedef struct {
         size_t n_variants;     /* of ns; the work-group orders that come later have no times */
         bool *raced; /* [size that is not held out][variant]: close enough to the size's best for the last
                       * race, for which time is short; NULL: all are */
-        ProblemSize *between; /* sizes between the config's that were searched too */
+        ProblemSize *between; /* sizes between the config's that were measured too */
         double *between_ns;   /* [between][variant], as ns */
         size_t n_between;
+        ProblemSize *fill; /* further ones, for search_fill.h; once measured they are in `between` */
+        size_t n_fill;
         int64_t *setting; /* of each round, in the store */
         size_t n_settings;
         double *seconds; /* of each size: what its final measurement takes, an estimate */
@@ -129,19 +131,20 @@ typedef struct {
     Str *logic_file; /* files of 3_LibraryLogic from the analyze step; NULL: it did not run */
     size_t n_logic_files;
     uint64_t started_ns;
-    size_t n_wrong, n_faults; /* measurements that failed validation; that crashed, hung or could not run */
-    size_t n_measured;        /* pairs of the variants that are in the store */
-    size_t n_lost;            /* sizes without a winner */
-    size_t n_left_out;        /* solutions that createlib could not build */
-    size_t n_given_up;        /* groups none of whose kernels can be made */
-    size_t n_spilled;         /* kernels that were left out because they spill */
-    uint64_t deadline_ns;     /* clock_ns() when a search stops measuring; 0: never */
-    bool late;                /* the last step_measure stopped there */
-    bool stopped;             /* Ctrl-C: nothing is measured any more, the library is made of what is known */
-    bool cache_cleared;       /* of objects, once, by --no-cache */
-    double race_seconds;      /* of a race on one size; 0: the client's own */
-    bool in_rounds;           /* of a search: winners are checked on fresh data in the last race alone */
-    struct {                  /* work that is done while a client measures: starting and reaping compilers */
+    size_t n_wrong, n_faults;  /* measurements that failed validation; that crashed, hung or could not run */
+    size_t n_measured;         /* pairs of the variants that are in the store */
+    size_t n_lost;             /* sizes without a winner */
+    size_t n_left_out;         /* solutions that createlib could not build */
+    size_t n_given_up;         /* groups none of whose kernels can be made */
+    size_t n_spilled;          /* kernels that were left out because they spill */
+    uint64_t deadline_ns;      /* clock_ns() when a search stops measuring; 0: never */
+    uint64_t fill_deadline_ns; /* when the step after it, which fills the range, stops; 0: never */
+    bool late;                 /* the last step_measure stopped there */
+    bool stopped;        /* Ctrl-C: nothing is measured any more, the library is made of what is known */
+    bool cache_cleared;  /* of objects, once, by --no-cache */
+    double race_seconds; /* of a race on one size; 0: the client's own */
+    bool in_rounds;      /* of a search: winners are checked on fresh data in the last race alone */
+    struct {             /* work that is done while a client measures: starting and reaping compilers */
         Err (*work)(void *ctx); /* NULL: none */
         void *ctx;
         bool works;    /* it is running, and must not be entered again */
@@ -193,6 +196,7 @@ Err step_plan(Run *r);    /* candidates, sizes and rejections to the store */
 Err step_build(Run *r);   /* sources, objects, code objects of every group */
 Err step_write(Run *r);   /* library, ini, run.sh, cache.yaml of every group */
 Err step_measure(Run *r); /* runs tuner-client */
+Err step_fill(Run *r);    /* kernels of a search's library on further sizes (search_fill.h) */
 Err step_final(
     Run *r); /* the same within a search's time limit; sizes beyond it get the results of its rounds */
 Err final_fill(Run *r);   /* copies results of a search's rounds to pairs without a final result */

@@ -30,7 +30,7 @@ static size_t number_of(size_t n_own)
     return n < MOST ? n : MOST;
 }
 
-static bool takes_part(const Run *r, const Group *g)
+bool search_between_wanted(const Run *r, const Group *g)
 {
     return r->config->globals.SearchMethod == GLOBAL_SEARCH_MODEL && r->config->has_logic && !r->shard &&
            problem_is_gemm(&g->problem->pt) && g->n_sizes - g->n_held_out >= TYPE_MODEL_SIZES;
@@ -84,7 +84,7 @@ Err search_between_add(Run *r, Group *g)
     const size_t n_own = g->n_sizes - g->n_held_out;
     size_t n = number_of(n_own);
     g->n_between = 0;
-    if (!takes_part(r, g)) return ERR_OK;
+    if (!search_between_wanted(r, g)) return ERR_OK;
     ProblemSize *all = ARENA_ARRAY(&r->arena, g->n_sizes + n, ProblemSize);
     TRY_ALLOC(all);
     memcpy(all, g->size, n_own * sizeof *all);

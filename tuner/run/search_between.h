@@ -10,8 +10,10 @@
  * farthest from all others (model_distance). None of the sizes that follow the own ones is chosen. */
 Err search_between_choose(const ProblemType *pt, const ProblemSize *all, size_t n_own, size_t n_all,
                           uint64_t seed, ProblemSize *out, size_t *n);
-/* Inserts sizes between after the group's own ones, before those held out. Adds none where the library would
- * not get a model: too few sizes, no logic, a shard, another search method, no GEMM. */
+/* Whether the library of a group would get a model: not with too few sizes, no logic, a shard, another search
+ * method, no GEMM. */
+bool search_between_wanted(const Run *r, const Group *g);
+/* Inserts sizes between after the group's own ones, before those held out, where they are wanted. */
 Err search_between_add(Run *r, Group *g);
 /* Weights of a search's sizes: those of the config's (search_weights), and less for those between. */
 Err search_between_weights(Run *r, const Group *g, const double **out);

@@ -84,6 +84,8 @@ Err search_group_range(SearchGroup *x, size_t most);
 Err search_group_races(SearchGroup *x, size_t most);
 /* *any: whether a size has a final result of any variant, under the setting of the final measurements. */
 Err search_final_measured(Run *r, const Group *g, size_t z, int64_t setting, bool *any);
+/* Sets GlobalParameters as rounds need them: timed without the peer, once, by races where the run races. */
+void search_globals_of_rounds(Run *r);
 /* After final measurements that were interrupted or cut short: pairs without a final result get that of the
  * last round that has one. All results of the group are copied to a setting of their own, so that a run that
  * continues still measures the missing pairs. */

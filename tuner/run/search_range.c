@@ -100,7 +100,7 @@ static Err kernels_choose(const SearchGroup *x, Arena *a, size_t most, Measured 
                   &device);
     model_rates_typical(rates);
     TRY(model_fit_matrix(&k->m, NULL, &device, rates, NULL));
-    TRY(model_selector_of(a, &k->m, NULL, &device, rates, &s));
+    TRY(model_selector_of(a, &k->m, NULL, &device, rates, NULL, &s));
     return model_range_keep(a, x->search.o.pt, &k->m, NULL, &s, most, k->keep);
 }
 

@@ -11,8 +11,8 @@
  *                    measure   compile
  *
  * In the end the finalists become the variants of the groups, with kernels for sizes between the tuned ones,
- * and the steps that follow treat them like an exhaustive run's: step_final ends within the budget. See
- * run.h, measure/search.h.
+ * and the steps that follow treat them like an exhaustive run's: step_fill measures them on further sizes,
+ * and step_final ends within the budget. See run.h, measure/search.h.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -25,12 +25,16 @@
 #include "measure/search_quota.h"
 #include "run/building.h"
 #include "run/forecast.h"
+#include "run/search_between.h"
+#include "run/search_fill.h"
 #include "run/search_group.h"
 
 /* The share of TimeBudget for the final measurements is FINAL_SHARE. Where making the operands of all sizes
  * takes long, it is SIZES_ROOM times their time instead, but at most FINAL_MOST: operands are made twice, for
  * the races and for the check of the winners on fresh data. */
 static const double FINAL_SHARE = 0.2, FINAL_MOST = 0.4, SIZES_ROOM = 2.2;
+/* The share for measuring kernels of the library on further sizes (search_fill.h). */
+static const double FILL_SHARE = 0.2;
 /* Finalists of a group: the least number, and the number that costs are estimated with before they are
  * chosen. CHECK_SHARE: of the finalists' time without operands, the share for validating them; races get the
  * rest. */
@@ -141,10 +145,18 @@ static double final_seconds(const Searching *x)
     return fmin(fmax(need, x->budget * FINAL_SHARE), x->budget * FINAL_MOST);
 }
 
+/* Seconds of TimeBudget that are kept for further sizes. */
+static double fill_seconds(const Searching *x)
+{
+    bool any = false;
+    for (size_t i = 0; i < x->n; i++) any = any || search_between_wanted(x->r, x->group[i].g);
+    return any ? x->budget * FILL_SHARE : 0;
+}
+
 /* Seconds that are left for rounds after the next one. */
 static double left(const Searching *x)
 {
-    return x->budget - final_seconds(x) - spent(x) - x->next.expected_s * scale_of(x);
+    return x->budget - final_seconds(x) - fill_seconds(x) - spent(x) - x->next.expected_s * scale_of(x);
 }
 
 /* The quota of the next round. */
@@ -244,6 +256,20 @@ static Err finals_plan(Searching *x, SearchGroup *s)
     const size_t most = finalists_most(x, s);
     if (most < n_finalists && !(x->as_given.MaxLoss > 0)) TRY(search_group_races(s, most));
     return final_costs_note(x, s);
+}
+
+/* The further sizes of all groups: where the rounds ended early, more than for FILL_SHARE. */
+static Err fill_plan(Searching *x)
+{
+    const double time = x->budget > 0 ? fmax(0, x->budget - final_seconds(x) - spent(x)) : (double)INFINITY;
+    for (size_t i = 0; !x->r->stopped && i < x->n; i++) {
+        const SearchGroup *s = &x->group[i];
+        const double share = (double)s->n_own / (double)(x->n_sizes ? x->n_sizes : 1);
+        if (s->g->given_up || !s->record.id) continue;
+        TRY(search_fill_choose(x->r, s->g, isinf(time) ? time : time * share, scale_of(x)));
+    }
+    if (x->budget > 0) x->r->fill_deadline_ns = clock_ns() + (uint64_t)(1e9 * time);
+    return ERR_OK;
 }
 
 /* Records the expected gain of unmeasured pairs and returns it; -1: it is not known yet. */
@@ -413,7 +439,7 @@ static Err round_measure(Searching *x)
 /* Rounds end when the rest of the budget is needed for the finalists, by what the rounds so far took. */
 static void deadline_set(const Searching *x)
 {
-    const double end = x->budget - final_seconds(x) - x->before;
+    const double end = x->budget - final_seconds(x) - fill_seconds(x) - x->before;
     if (x->budget > 0) x->r->deadline_ns = x->started_ns + (uint64_t)(1e9 * fmax(0, end));
 }
 
@@ -437,12 +463,10 @@ static bool is_late(const Searching *x)
     return false;
 }
 
-/* Rounds are timed without the peer, once; the method of timing is that of the whole run. */
-static void globals_of_rounds(Searching *x, bool race)
+void search_globals_of_rounds(Run *r)
 {
-    Globals *g = &x->r->config->globals;
-    x->as_given = *g;
-    if (race) g->TimingMethod = 2;
+    Globals *g = &r->config->globals;
+    if (run_races(r)) g->TimingMethod = 2;
     g->Peer = 0;
     g->NumBenchmarks = 1;
 }
@@ -499,6 +523,7 @@ static Err rounds_run(Searching *x)
         if (s->g->given_up || !s->record.id) continue;
         TRY(finals_plan(x, s));
     }
+    TRY(fill_plan(x));
     x->r->race_seconds = race_of_finalists(x);
     return 0;
 }
@@ -534,7 +559,8 @@ Err step_search(Run *r)
 {
     Searching x;
     TRY(searching_init(&x, r));
-    globals_of_rounds(&x, run_races(r));
+    x.as_given = r->config->globals;
+    search_globals_of_rounds(r);
     for (size_t i = 0; i < x.n; i++) x.group[i].g->round = 1;
     Err e = groups_open(&x);
     if (!e) limit_tell(&x);

@@ -7,6 +7,7 @@
 
 #include "base/fs.h"
 #include "measure/model.h"
+#include "measure/model_correct.h"
 
 /* ---- the matrix of a problem type ---- */
 
@@ -238,7 +239,7 @@ static Err without_held_out(Arena *a, const TypeModel *t, ModelMatrix *out)
     return ERR_OK;
 }
 
-static Err type_fit(Run *r, TypeModel *t)
+static Err type_fit(Run *r, Arena *a, TypeModel *t)
 {
     size_t n_known = 0;
     for (size_t k = 0; k < t->m.n_kernels; k++) n_known += t->m.known[k];
@@ -249,6 +250,7 @@ static Err type_fit(Run *r, TypeModel *t)
         !model_selector_fits(t->m.n_kernels, t->m.n_sizes))
         return model_keep(r, t);
     TRY(model_fit_matrix(&t->m, t->held_out, &t->device, t->rates, t->fit));
+    TRY(model_correct(a, &t->m, t->held_out, &t->device, t->rates, &t->shape));
     t->fitted = true;
     return model_keep(r, t);
 }
@@ -267,7 +269,7 @@ Err type_models_fit(Run *r, Arena *a, TypeModels *out)
         TypeModel *t = &out->type[out->n++];
         t->pt = pt;
         TRY(type_gather(&x, t));
-        TRY(type_fit(r, t));
+        TRY(type_fit(r, a, t));
     }
     return ERR_OK;
 }
@@ -425,7 +427,8 @@ static Err numbers_of(void *ctx, Arena *a, const AnalyzeColumn *c, const double 
     const ModelMatrix *x = &t->m;
     double *v = ARENA_ARRAY(a, MODEL_ENTRY_NUMBERS + x->n_sizes * MODEL_RESIDUAL_NUMBERS, double);
     TRY_ALLOC(v);
-    ModelEntry entry = {x->kernel[k], t->device, t->rates[x->kernel[k].class]};
+    ModelEntry entry = {.kernel = x->kernel[k], .device = t->device, .rates = t->rates[x->kernel[k].class]};
+    memcpy(entry.shape, t->shape[k], sizeof entry.shape);
     model_entry_write(&entry, v);
     *n = MODEL_ENTRY_NUMBERS;
     for (size_t z = 0; z < x->n_sizes; z++) {

@@ -25,6 +25,7 @@ typedef struct {
     ModelDevice device;
     ModelRates rates[MODEL_CLASSES];
     ModelFit fit[MODEL_CLASSES];
+    ModelShape *shape;                    /* of m's kernels: the coefficients of their corrections */
     ModelQuality quality[SELECT_METHODS]; /* by cross-validation over the sizes that are not held out */
     bool tree_wins;                       /* the library gets a decision tree */
     ModelTree *tree;                      /* NULL: none, or not trained yet */

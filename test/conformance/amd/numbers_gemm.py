@@ -177,11 +177,19 @@ class Fused:
         return v[:, None] if self.along[x] == 'm' else v[None, :]
 
     def apply(self, s, size, c, batch):
-        """(D, sizes of what is added up) of alpha times the sums and beta times C."""
+        """(D, sizes of what is added up, by how much an error of these may change D where the activation jumps) of alpha times the
+        sums and beta times C."""
         factor = self.value('scale_a') * self.value('scale_b') * self.value('scale_alpha')
         c, bias = self.value('scale_c') * c, self.value('bias', batch)
         r, size = factor * s + c + bias, abs(factor) * size + abs(c) + abs(bias) + 1
-        return self.value('scale_d') * ACTIVATIONS[self.activation](r, *NUMBERS), 1.5 * self.value('scale_d') * size
+        scale = self.value('scale_d')
+        return scale * ACTIVATIONS[self.activation](r, *NUMBERS), 1.5 * scale * size, self.jump(r, scale)
+
+    def jump(self, r, scale):
+        """A function of the bound of D's error: what is added to it for numbers so near to a jump that D may be on either side."""
+        if self.activation != 'clippedrelu':
+            return lambda slack: 0
+        return lambda slack: np.where(abs(r - NUMBERS[0]) <= slack / scale, scale * NUMBERS[0], 0)
 
 
 def expect(kind, a, b, c, alpha, beta, batch=0):
@@ -202,7 +210,7 @@ def expect(kind, a, b, c, alpha, beta, batch=0):
     r = alpha * (a @ b)
     size = abs(alpha) * (abs(a) @ abs(b))
     if kind.fused.any:
-        r, size = kind.fused.apply(r, size, beta * td.unpack(c) if beta else 0, batch)
+        r, size, jump = kind.fused.apply(r, size, beta * td.unpack(c) if beta else 0, batch)
     elif beta:
         r = r + beta * td.unpack(c)
         size = size + abs(beta) * abs(td.unpack(c))
@@ -211,6 +219,8 @@ def expect(kind, a, b, c, alpha, beta, batch=0):
     eps = TYPES['s'].eps if tc.name in ('h', 's', 'c') else TYPES['d'].eps
     # both inputs of xf32 have 10 bits of their own, rounded or cut off
     slack = size * (eps * (4 + k) + (2.0 ** -9 if kind.xf32 else 0))
+    if kind.fused.any:
+        slack = slack + jump(slack)
     if td.small:    # what numbers near the exact one are rounded to
         low, high = (td.small.round(r + x * slack) for x in (-1, 1))
         return (low + high) / 2, (high - low) / 2

@@ -341,7 +341,7 @@ def by_wgmma(kind, trans):
            {'MatrixInstruction': [64, 16, k, 1, 1, 2, 1, 1, 1], 'EngineStore': False, 'ClusterM': 2},
            {'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1], 'EngineStore': False, **PARTS}]
     if trans[1] == 'N':
-        out += [{'MatrixInstruction': [64, 72, k, 1, 1, 1, 1, 1, 1]}]
+        out += [{'MatrixInstruction': [64, 80 if kind == 'I8II' else 72, k, 1, 1, 1, 1, 1, 1]}]    # int8 has few odd widths
     if kind in cases.F8:
         out += [{'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 1, 1], 'PromotionSets': 2, 'ClusterK': 2},
                 {'MatrixInstruction': [16, 64, k, 1, 1, 1, 2, 1, 2], 'PromotionSets': 2}]

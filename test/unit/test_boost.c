@@ -1,0 +1,234 @@
+/* Boosted trees, and the corrections of the performance model that are fitted by them. */
+#include <math.h>
+#include <string.h>
+
+#include "measure/boost.h"
+#include "measure/model.h"
+#include "measure/model_correct.h"
+#include "measure/model_quality.h"
+#include "problem/target.h"
+#include "test/model_kernel.h"
+#include "test/support.h"
+
+static uint64_t state = 5;
+
+static double draw(double lo, double hi)
+{
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return lo + (hi - lo) * (double)(state >> 11) * 0x1p-53;
+}
+
+/* ---- trees ---- */
+
+enum { N = 3000, N_FEATURES = 4, N_GROUPS = 100 };
+static const BoostOptions OPTIONS = {
+    .n_trees = 150, .depth = 4, .step = 0.1F, .leaf_least = 5, .shrink = 1, .share = 0.7F};
+
+/* A step, a product, and a feature that says nothing. */
+static float truth(const float *x) { return (x[0] > 0.3F ? 1.0F : 0.0F) + x[1] * x[2]; }
+
+typedef struct {
+    float x[N * N_FEATURES], y[N], weight[N];
+    uint32_t group[N];
+    BoostRows rows;
+} Made;
+
+static void made(Made *m, float level)
+{
+    float of_group[N_GROUPS];
+    for (int g = 0; g < N_GROUPS; g++) of_group[g] = level * (float)draw(-1, 1);
+    for (int i = 0; i < N; i++) {
+        for (int f = 0; f < N_FEATURES; f++) m->x[i * N_FEATURES + f] = (float)draw(-1, 1);
+        m->group[i] = (uint32_t)draw(0, N_GROUPS);
+        m->weight[i] = (float)draw(0.2, 1);
+        m->y[i] = truth(&m->x[i * N_FEATURES]) + of_group[m->group[i]] + (float)draw(-0.05, 0.05);
+    }
+    m->rows = (BoostRows){N, N_FEATURES, N_GROUPS, m->x, m->y, m->weight, m->group};
+}
+
+/* The mean square of what the trees leave of new rows, without its mean. */
+static double error_of(const Boost *b)
+{
+    double sum = 0, squares = 0;
+    for (int i = 0; i < N; i++) {
+        float x[N_FEATURES];
+        for (int f = 0; f < N_FEATURES; f++) x[f] = (float)draw(-1, 1);
+        const double e = (double)(truth(x) - boost_value(b, x));
+        sum += e, squares += e * e;
+    }
+    return squares / N - sum / N * sum / N;
+}
+
+static void trees_learn(void **unused)
+{
+    (void)unused;
+    static Made m;
+    Arena a;
+    Boost *b, *again;
+    arena_init(&a, 0);
+    made(&m, 0);
+    assert_ok(boost_train(&a, &m.rows, &OPTIONS, &b));
+    assert_ok(boost_train(&a, &m.rows, &OPTIONS, &again));
+    const double error = error_of(b); /* the variance of truth is 0.34 */
+    if (!(error < 0.02)) fail_msg("the trees leave %g", error);
+    for (int i = 0; i < N; i++)
+        assert_true(boost_value(b, &m.x[i * N_FEATURES]) == boost_value(again, &m.x[i * N_FEATURES]));
+    arena_fini(&a);
+}
+
+/* What a group has in common is not learned, however large it is. */
+static void groups_do_not_count(void **unused)
+{
+    (void)unused;
+    static Made m;
+    Arena a;
+    Boost *b;
+    arena_init(&a, 0);
+    made(&m, 20);
+    assert_ok(boost_train(&a, &m.rows, &OPTIONS, &b));
+    const double error = error_of(b);
+    if (!(error < 0.03)) fail_msg("the trees leave %g", error);
+    arena_fini(&a);
+}
+
+static void few_rows(void **unused)
+{
+    (void)unused;
+    static Made m;
+    Arena a;
+    Boost *b;
+    arena_init(&a, 0);
+    made(&m, 0);
+    m.rows.n = 0;
+    assert_ok(boost_train(&a, &m.rows, &OPTIONS, &b));
+    assert_true(boost_value(b, m.x) == 0);
+    m.rows.n = 1;
+    assert_ok(boost_train(&a, &m.rows, &OPTIONS, &b));
+    assert_true(boost_value(b, m.x) == 0); /* it is all of its group */
+    for (int i = 0; i < N * N_FEATURES; i++) m.x[i] = 1;
+    m.rows.n = N;
+    assert_ok(boost_train(&a, &m.rows, &OPTIONS, &b));
+    assert_true(isfinite(boost_value(b, m.x)));
+    arena_fini(&a);
+}
+
+/* ---- corrections ---- */
+
+enum { N_KERNELS = 24, N_SIZES = 160 };
+
+static ModelKernel kernel_draw(int i)
+{
+    static const int32_t tiles[] = {64, 128, 256};
+    return (ModelKernel){.class = MODEL_ENGINE,
+                         .tile_m = tiles[i % 3],
+                         .tile_n = tiles[i / 3 % 3],
+                         .depth = 64,
+                         .threads = 256,
+                         .groups = 1,
+                         .stages = 3 + i % 4,
+                         .split = 1 << i % 3,
+                         .split_kind = i % 3 ? MODEL_SPLIT_WORKSPACE : MODEL_SPLIT_NONE,
+                         .mapping = 8,
+                         .cluster_m = 1,
+                         .cluster_n = 1,
+                         MODEL_KERNEL_16_BIT,
+                         .free_a = 1,
+                         .steps = 4,
+                         .rate = 8192,
+                         .peak = 8192,
+                         .local_bytes = 512};
+}
+
+/* What the made device has that the model does not know: kernels with a split lose on large sizes, and tiles
+ * of 64 rows on long ones. */
+static double unknown(const ModelKernel *k, const ModelSize *z)
+{
+    return exp((k->split > 1 ? 0.25 : -0.1) * (log2(z->m * z->n) - 20) + (k->tile_m == 64 ? 0.2 : 0) * (log2(z->k) - 10));
+}
+
+static void matrix_make(Arena *a, const ModelDevice *d, size_t n_sizes, ModelMatrix *m)
+{
+    *m = (ModelMatrix){.n_kernels = N_KERNELS, .n_sizes = n_sizes};
+    m->kernel = ARENA_ARRAY(a, N_KERNELS, ModelKernel);
+    m->known = ARENA_ARRAY(a, N_KERNELS, bool);
+    m->size = ARENA_ARRAY(a, n_sizes, ModelSize);
+    m->seconds = ARENA_ARRAY(a, n_sizes * N_KERNELS, double);
+    for (int k = 0; k < N_KERNELS; k++) m->kernel[k] = kernel_draw(k), m->known[k] = true;
+    for (size_t z = 0; z < n_sizes; z++) {
+        const double v[] = {64 * floor(exp2(draw(0, 7))), 64 * floor(exp2(draw(0, 7))), 64 * floor(exp2(draw(0, 7)))};
+        m->size[z] = (ModelSize){v[0], v[1], v[2], 1, MODEL_ALIGN_MAX, MODEL_ALIGN_MAX, MODEL_ALIGN_MAX, false, 0, 0};
+        for (int k = 0; k < N_KERNELS; k++) {
+            const ModelRates r = model_rates(MODEL_ENGINE);
+            const double t = model_time(&m->kernel[k], d, &r, &m->size[z], NULL);
+            if (draw(0, 1) < 0.5) m->seconds[z * N_KERNELS + (size_t)k] = t * unknown(&m->kernel[k], &m->size[z]);
+        }
+    }
+}
+
+static bool is_allowed(void *ctx, size_t k) { return ((const double *)ctx)[k] > 0; }
+
+/* The mean loss of choices on the sizes that are out. */
+static double loss_of(const ModelMatrix *m, const bool *out, const ModelSelector *s)
+{
+    double sum = 0, n = 0;
+    for (size_t z = 0; z < m->n_sizes; z++) {
+        double *t = &m->seconds[z * N_KERNELS], seconds, best = (double)INFINITY;
+        const size_t k = model_choose(s, &m->size[z], is_allowed, t, &seconds);
+        for (int i = 0; i < N_KERNELS; i++)
+            if (t[i] > 0) best = fmin(best, t[i]);
+        if (out[z] && k != SIZE_MAX) sum += t[k] / best - 1, n++;
+    }
+    return sum / n;
+}
+
+static void corrections_help(void **unused)
+{
+    (void)unused;
+    Arena a;
+    ModelMatrix m;
+    ModelDevice d;
+    ModelRates r[MODEL_CLASSES];
+    ModelShape *shape, zero[N_KERNELS] = {{0}};
+    ModelSelector s;
+    bool out[N_SIZES];
+    arena_init(&a, 0);
+    model_of_part(target_find(STR("sm_90a")), STR("H200"), 0, &d);
+    model_rates_typical(r);
+    matrix_make(&a, &d, N_SIZES, &m);
+    for (size_t z = 0; z < N_SIZES; z++) out[z] = z % 3 > 0;
+    assert_ok(model_correct(&a, &m, out, &d, r, &shape));
+    assert_ok(model_selector_of(&a, &m, out, &d, r, (const ModelShape *)zero, &s));
+    const double without = loss_of(&m, out, &s);
+    assert_ok(model_selector_of(&a, &m, out, &d, r, (const ModelShape *)shape, &s));
+    const double with = loss_of(&m, out, &s);
+    if (!(with < 0.6 * without)) fail_msg("loss %g with corrections, %g without", with, without);
+    print_message("loss %.4f with corrections, %.4f without\n", with, without);
+    arena_fini(&a);
+}
+
+/* Of few sizes nothing is learned. */
+static void few_sizes(void **unused)
+{
+    (void)unused;
+    Arena a;
+    ModelMatrix m;
+    ModelDevice d;
+    ModelRates r[MODEL_CLASSES];
+    ModelShape *shape;
+    arena_init(&a, 0);
+    model_of_part(target_find(STR("sm_90a")), STR("H200"), 0, &d);
+    model_rates_typical(r);
+    matrix_make(&a, &d, MODEL_CORRECT_SIZES - 1, &m);
+    assert_ok(model_correct(&a, &m, NULL, &d, r, &shape));
+    for (int k = 0; k < N_KERNELS; k++)
+        for (int i = 0; i < MODEL_SHAPE; i++) assert_true(shape[k][i] == 0);
+    arena_fini(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(trees_learn), cmocka_unit_test(groups_do_not_count),
+                                       cmocka_unit_test(few_rows), cmocka_unit_test(corrections_help),
+                                       cmocka_unit_test(few_sizes)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,323 @@
+/* Step: measures kernels of the library on further sizes. See search_fill.h. */
+#include "run/search_fill.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "measure/conditions.h"
+#include "measure/model.h"
+#include "measure/model_quality.h"
+#include "measure/search_cost.h"
+#include "run/held_out.h"
+#include "run/search_between.h"
+#include "run/search_group.h"
+#include "run/type_model.h"
+
+/* Kernels of a size: at most KERNELS, none that is expected to take CLOSE times as long as the best. MOST: the
+ * most sizes; a multiple of the config's, OF_OWN, where there is no TimeBudget. RACE_S: seconds of a race, which
+ * only separates good kernels from bad ones. ROUND: the number of the setting in the store, which no round of a
+ * search has. */
+static const double CLOSE = 1.4, RACE_S = 0.05;
+enum { KERNELS = 10, MOST = 640, OF_OWN = 2, ROUND = -2 };
+
+/* ---- sizes ---- */
+
+static bool is_listed(const ProblemSize *s, const ProblemSize *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (problem_size_equal(s, &list[i])) return true;
+    return false;
+}
+
+/* Draws up to `most` sizes that the group has not. */
+static Err draw(Run *r, const Group *g, size_t most, ProblemSize **out, size_t *n)
+{
+    const ProblemType *pt = &g->problem->pt;
+    const size_t n_own = g->n_sizes - g->n_held_out;
+    const uint64_t seed = problem_type_hash(pt) + 3;
+    ProblemSize *half[2];
+    size_t n_half[2];
+    for (int i = 0; i < 2; i++) TRY_ALLOC(half[i] = ARENA_ARRAY(&r->arena, most / 2 + 1, ProblemSize));
+    n_half[0] = held_out_draw(pt, g->size, n_own, seed, most / 2, half[0]);
+    n_half[1] = held_out_mix(pt, g->size, n_own, seed, most / 2, half[1]);
+    TRY_ALLOC(*out = ARENA_ARRAY(&r->arena, most + 1, ProblemSize));
+    *n = 0;
+    for (size_t i = 0; i < n_half[0] || i < n_half[1]; i++)
+        for (int h = 0; h < 2; h++) {
+            if (i >= n_half[h]) continue;
+            const ProblemSize *z = &half[h][i];
+            if (!is_listed(z, g->size, g->n_sizes) && !is_listed(z, g->searched.between, g->searched.n_between) &&
+                !is_listed(z, *out, *n))
+                (*out)[(*n)++] = *z;
+        }
+    return ERR_OK;
+}
+
+Err search_fill_choose(Run *r, Group *g, double seconds, double scale)
+{
+    const ProblemType *pt = &g->problem->pt;
+    const size_t n_own = g->n_sizes - g->n_held_out;
+    const size_t most = isinf(seconds) && n_own * OF_OWN < MOST ? n_own * OF_OWN : MOST;
+    double sum = search_cost_client() * scale;
+    size_t n, n_all = 0;
+    g->searched.n_fill = 0;
+    if (!search_between_wanted(r, g)) return ERR_OK;
+    TRY(draw(r, g, most, &g->searched.fill, &n_all));
+    for (n = 0; n < n_all; n++) {
+        const ProblemSize *z = &g->searched.fill[n];
+        sum += scale * (search_cost_of_size(pt, z) + KERNELS * search_cost_kernel(pt, z));
+        if (sum > seconds) break;
+    }
+    g->searched.n_fill = n;
+    if (n)
+        notice("%.*s: %zu further sizes between these, on which kernels of the library are measured",
+               STR_ARG(g->name), n);
+    return ERR_OK;
+}
+
+/* ---- kernels ---- */
+
+/* What the rounds measured of a group's variants, and the choice by it. */
+typedef struct {
+    ModelMatrix m;
+    ModelSelector s;
+} Known;
+
+static Err known_make(const Run *r, const Group *g, Arena *a, Known *k)
+{
+    const ProblemType *pt = &g->problem->pt;
+    const size_t n = g->searched.n_variants, n_own = g->n_sizes - g->n_held_out;
+    ModelMatrix *m = &k->m;
+    ModelDevice device;
+    ModelRates rates[MODEL_CLASSES];
+    *m = (ModelMatrix){.n_kernels = n, .n_sizes = n_own + g->searched.n_between};
+    TRY_ALLOC(m->kernel = ARENA_ARRAY(a, n + 1, ModelKernel));
+    TRY_ALLOC(m->known = ARENA_ARRAY(a, n + 1, bool));
+    TRY_ALLOC(m->size = ARENA_ARRAY(a, m->n_sizes + 1, ModelSize));
+    TRY_ALLOC(m->seconds = ARENA_ARRAY(a, n * m->n_sizes + 1, double));
+    for (size_t i = 0; i < n; i++) {
+        m->known[i] = !model_kernel(&g->variant[i].s, r->target, &m->kernel[i]);
+        if (!m->known[i]) err_clear();
+    }
+    for (size_t z = 0; z < m->n_sizes; z++) {
+        const bool own = z < n_own;
+        const double *ns = own ? &g->searched.ns[z * n] : &g->searched.between_ns[(z - n_own) * n];
+        m->size[z] = model_size(pt, own ? &g->size[z] : &g->searched.between[z - n_own], false);
+        for (size_t i = 0; i < n; i++) m->seconds[z * n + i] = ns[i] * 1e-9;
+    }
+    model_of_part(r->target, r->part ? str_from(r->part->name) : r->device.name, (int)r->device.n_cu, &device);
+    model_rates_typical(rates);
+    TRY(model_fit_matrix(m, NULL, &device, rates, NULL));
+    return model_selector_of(a, m, NULL, &device, rates, NULL, &k->s);
+}
+
+typedef struct {
+    double seconds;
+    size_t variant;
+} Expected;
+
+static int by_time(const void *a, const void *b)
+{
+    const Expected *x = a, *y = b;
+    if (x->seconds != y->seconds) return x->seconds < y->seconds ? -1 : 1;
+    return x->variant < y->variant ? -1 : x->variant > y->variant;
+}
+
+/* Marks the kernels that are measured on size z. */
+static void kernels_mark(const Known *k, const ProblemType *pt, const ProblemSize *size, const bool *runs,
+                         bool *wanted, Expected *list)
+{
+    const ModelSize z = model_size(pt, size, false);
+    ModelNear near;
+    size_t n = 0;
+    model_near(&k->s, &z, &near);
+    for (size_t i = 0; i < k->m.n_kernels; i++)
+        if (runs[i] && k->m.known[i]) list[n++] = (Expected){model_predict(&k->s, &near, i, &z), i};
+    qsort(list, n, sizeof *list, by_time);
+    for (size_t i = 0; i < n && i < KERNELS && list[i].seconds <= CLOSE * list[0].seconds; i++)
+        wanted[list[i].variant] = true;
+}
+
+/* Which variants can run on the sizes: [size][variant]. */
+static Err runs_make(const Run *r, const Group *g, Arena *a, bool **out)
+{
+    const size_t n = g->searched.n_variants, nz = g->searched.n_fill;
+    Conditions *c;
+    TRY_ALLOC(*out = ARENA_ARRAY(a, n * nz + 1, bool));
+    TRY(conditions_new(&g->problem->pt, g->searched.fill, nz, r->config->globals.MaxWorkspaceSize, &c));
+    for (size_t i = 0; i < n; i++) {
+        if (!conditions_take(c, &g->variant[i].s)) continue; /* out of memory: the kernel is not measured */
+        for (size_t z = 0; z < nz; z++) (*out)[z * n + i] = conditions_hold(c, z);
+    }
+    conditions_free(c);
+    return ERR_OK;
+}
+
+/* The pairs to measure: [size][variant of the group]. */
+static Err wanted_make(Run *r, const Group *g, Arena *a, bool **out)
+{
+    const size_t n = g->searched.n_variants, nz = g->searched.n_fill;
+    Known k;
+    bool *runs;
+    Expected *list = ARENA_ARRAY(a, n + 1, Expected);
+    TRY_ALLOC(list);
+    TRY_ALLOC(*out = ARENA_ARRAY(&r->arena, nz * g->n_variants + 1, bool));
+    TRY(known_make(r, g, a, &k));
+    TRY(runs_make(r, g, a, &runs));
+    for (size_t z = 0; z < nz; z++)
+        kernels_mark(&k, &g->problem->pt, &g->searched.fill[z], &runs[z * n], &(*out)[z * g->n_variants], list);
+    return ERR_OK;
+}
+
+/* ---- measuring ---- */
+
+/* The group with the sizes of the fill alone. */
+static Err group_make(Run *r, const Group *g, Group *out)
+{
+    Arena a;
+    bool *wanted;
+    arena_init(&a, 0);
+    const Err e = wanted_make(r, g, &a, &wanted);
+    arena_fini(&a);
+    TRY(e);
+    *out = *g;
+    out->size = g->searched.fill, out->n_sizes = g->searched.n_fill;
+    out->n_held_out = 0, out->order = NULL;
+    out->wanted = wanted;
+    out->round = ROUND;
+    memset(&out->searched, 0, sizeof out->searched);
+    TRY_ALLOC(out->variant = ARENA_ARRAY(&r->arena, g->n_variants + 1, Variant));
+    memcpy(out->variant, g->variant, g->n_variants * sizeof *g->variant);
+    for (size_t i = 0; i < g->n_variants; i++) out->variant[i].for_range = false;
+    return group_identify(r, out);
+}
+
+/* Appends a size's times to those between. */
+static Err size_add(Run *r, Group *g, const Group *fill, size_t z, double *ns, Arena *a)
+{
+    const size_t n = fill->n_variants;
+    PlanView p = {.setting = fill->setting, .n_runs = 1, .n_candidates = n, .n_sizes = fill->n_sizes};
+    SizeRow row = {.problem = fill->problem_id[z]};
+    Result *result = ARENA_ARRAY(a, n + 1, Result);
+    size_t n_good = 0;
+    p.candidate = ARENA_ARRAY(a, n + 1, Candidate);
+    p.size = &row, p.n_sizes = 1;
+    TRY_ALLOC(result);
+    TRY_ALLOC(p.candidate);
+    for (size_t i = 0; i < n; i++) p.candidate[i].kernel = fill->variant[i].kernel;
+    for (size_t i = 0; i < n; i++)
+        if (fill->wanted[z * n + i]) TRY(result_get(&r->store, a, &p, i, 0, 0, &result[i]));
+    TRY(results_level(a, result, n));
+    for (size_t i = 0; i < g->searched.n_variants; i++) {
+        ns[i] = result[i].found && result[i].good ? result[i].ns.median : 0;
+        n_good += ns[i] > 0;
+    }
+    if (n_good) g->searched.between[g->searched.n_between++] = fill->size[z];
+    return ERR_OK;
+}
+
+static Err results_add(Run *r, Group *g, const Group *fill)
+{
+    const size_t n = g->searched.n_variants, most = g->searched.n_between + fill->n_sizes;
+    ProblemSize *size = ARENA_ARRAY(&r->arena, most + 1, ProblemSize);
+    double *ns = ARENA_ARRAY(&r->arena, most * n + 1, double);
+    Arena a;
+    TRY_ALLOC(size);
+    TRY_ALLOC(ns);
+    if (g->searched.n_between) {
+        memcpy(size, g->searched.between, g->searched.n_between * sizeof *size);
+        memcpy(ns, g->searched.between_ns, g->searched.n_between * n * sizeof *ns);
+    }
+    g->searched.between = size, g->searched.between_ns = ns;
+    arena_init(&a, 0);
+    Err e = ERR_OK;
+    for (size_t z = 0; !e && z < fill->n_sizes; z++) {
+        arena_reset(&a);
+        e = size_add(r, g, fill, z, &ns[g->searched.n_between * n], &a);
+    }
+    arena_fini(&a);
+    return e;
+}
+
+/* Whether the group's fill has pairs that the store does not have. */
+static Err has_missing(Run *r, const Group *fill, bool *missing)
+{
+    *missing = false;
+    for (size_t z = 0; z < fill->n_sizes; z++)
+        for (size_t i = 0; i < fill->n_columns && !*missing; i++) {
+            const size_t v = fill->column[i];
+            const MeasureKey key = {fill->variant[v].kernel, fill->problem_id[z], fill->setting, 0};
+            bool found = true;
+            if (fill->wanted[z * fill->n_variants + v]) TRY(store_measured(&r->store, &key, &found));
+            *missing = !found;
+        }
+    return ERR_OK;
+}
+
+/* Measures a group's sizes. An interrupt or the end of the time leaves what was measured. */
+static Err group_fill(Run *r, size_t at)
+{
+    Group own = r->group[at], fill;
+    bool missing;
+    TRY(group_make(r, &own, &fill));
+    TRY(has_missing(r, &fill, &missing));
+    Err e = ERR_OK;
+    if (missing) {
+        r->group[at] = fill;
+        r->group[at].skip = false;
+        e = step_write(r);
+        if (!e) e = step_measure(r);
+        r->group[at] = own;
+    }
+    if (!e || run_stop(r, e, true)) e = results_add(r, &r->group[at], &fill);
+    return e;
+}
+
+/* Each group gets what is left of the time by its share of the sizes. */
+static Err groups_fill(Run *r, bool *skip)
+{
+    const uint64_t end = r->fill_deadline_ns;
+    size_t left = 0;
+    for (size_t i = 0; i < r->n_groups; i++) {
+        skip[i] = r->group[i].skip;
+        if (!skip[i]) left += r->group[i].searched.n_fill;
+        r->group[i].skip = true;
+    }
+    Err e = ERR_OK;
+    for (size_t i = 0; !e && i < r->n_groups; i++) {
+        const size_t n = r->group[i].searched.n_fill;
+        const uint64_t now = clock_ns();
+        if (skip[i] || !n || r->stopped) continue;
+        r->deadline_ns =
+            !end ? 0 : end <= now ? now : now + (uint64_t)((double)(end - now) * (double)n / (double)left);
+        e = group_fill(r, i);
+        left -= n;
+    }
+    return e;
+}
+
+Err step_fill(Run *r)
+{
+    Globals *g = &r->config->globals;
+    const Globals as_given = *g;
+    const uint64_t deadline_ns = r->deadline_ns;
+    const double race_s = r->race_seconds;
+    size_t n = 0;
+    for (size_t i = 0; i < r->n_groups; i++) n += r->group[i].skip ? 0 : r->group[i].searched.n_fill;
+    if (!n) return ERR_OK;
+    bool *skip = ARENA_ARRAY(&r->arena, r->n_groups + 1, bool);
+    TRY_ALLOC(skip);
+    search_globals_of_rounds(r);
+    r->race_seconds = RACE_S;
+    r->in_rounds = true;
+    const Err e = groups_fill(r, skip);
+    for (size_t i = 0; i < r->n_groups; i++) r->group[i].skip = skip[i];
+    r->in_rounds = r->late = false;
+    r->race_seconds = race_s;
+    r->deadline_ns = deadline_ns;
+    *g = as_given;
+    TRY(e);
+    return step_write(r);
+}
