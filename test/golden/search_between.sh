@@ -5,7 +5,7 @@ sed 's/\[\[32, 32, 96\], /[[32, 32, 256], /; s/DepthU: .*/DepthU: [8]/; s/HostPa
   "$DATA/search/sim.yaml" >c.yaml
 tune() { "$BIN/tuner" c.yaml "$@" --search model --global-parameters HeldOutSizes=4 2>&1; }
 tune whole >said; echo "exit $?"
-grep -E 'to search on|between these are' said
+grep -E 'to search on|between these' said
 rows() { grep -cE '^  - - \[|^- - - \[' "$1"/3_LibraryLogic/*_SB.yaml; }
 predicted() { sed -n '/PredictedSizes:/,/Prefetch/p' "$1"/3_LibraryLogic/*_SB.yaml | grep -c '^    - \['; }
 echo "$(($(rows whole) - $(predicted whole))) measured rows, $(($(cat whole/2_BenchmarkData/*.csv | wc -l) - 1)) results"

@@ -143,7 +143,8 @@ static ModelKernel kernel_draw(int i)
  * of 64 rows on long ones. */
 static double unknown(const ModelKernel *k, const ModelSize *z)
 {
-    return exp((k->split > 1 ? 0.25 : -0.1) * (log2(z->m * z->n) - 20) + (k->tile_m == 64 ? 0.2 : 0) * (log2(z->k) - 10));
+    return exp((k->split > 1 ? 0.25 : -0.1) * (log2(z->m * z->n) - 20) +
+               (k->tile_m == 64 ? 0.2 : 0) * (log2(z->k) - 10));
 }
 
 static void matrix_make(Arena *a, const ModelDevice *d, size_t n_sizes, ModelMatrix *m)
@@ -155,12 +156,15 @@ static void matrix_make(Arena *a, const ModelDevice *d, size_t n_sizes, ModelMat
     m->seconds = ARENA_ARRAY(a, n_sizes * N_KERNELS, double);
     for (int k = 0; k < N_KERNELS; k++) m->kernel[k] = kernel_draw(k), m->known[k] = true;
     for (size_t z = 0; z < n_sizes; z++) {
-        const double v[] = {64 * floor(exp2(draw(0, 7))), 64 * floor(exp2(draw(0, 7))), 64 * floor(exp2(draw(0, 7)))};
-        m->size[z] = (ModelSize){v[0], v[1], v[2], 1, MODEL_ALIGN_MAX, MODEL_ALIGN_MAX, MODEL_ALIGN_MAX, false, 0, 0};
+        const double v[] = {64 * floor(exp2(draw(0, 7))), 64 * floor(exp2(draw(0, 7))),
+                            64 * floor(exp2(draw(0, 7)))};
+        m->size[z] =
+            (ModelSize){v[0], v[1], v[2], 1, MODEL_ALIGN_MAX, MODEL_ALIGN_MAX, MODEL_ALIGN_MAX, false, 0, 0};
         for (int k = 0; k < N_KERNELS; k++) {
             const ModelRates r = model_rates(MODEL_ENGINE);
             const double t = model_time(&m->kernel[k], d, &r, &m->size[z], NULL);
-            if (draw(0, 1) < 0.5) m->seconds[z * N_KERNELS + (size_t)k] = t * unknown(&m->kernel[k], &m->size[z]);
+            if (draw(0, 1) < 0.5)
+                m->seconds[z * N_KERNELS + (size_t)k] = t * unknown(&m->kernel[k], &m->size[z]);
         }
     }
 }

@@ -7,8 +7,8 @@
 
 enum { BINS = 32 };
 
-/* Of a leaf, feature is -1 and `at` the value; else rows whose feature is below `at` are in the node `less`, the
- * others in the one after it. */
+/* Of a leaf, feature is -1 and `at` the value; else rows whose feature is below `at` are in the node
+ * `less`, the others in the one after it. */
 typedef struct {
     int32_t feature;
     uint32_t less;
@@ -210,7 +210,8 @@ Err boost_train(Arena *a, const BoostRows *rows, const BoostOptions *o, Boost **
     TRY_ALLOC(b->node = ARENA_ARRAY(a, b->n_nodes * (size_t)o->n_trees, BoostNode));
     arena_init(&scratch, 0);
     Histogram *h = ARENA_ARRAY(&scratch, rows->n_features, Histogram);
-    const Err e = h ? training_make(&scratch, &t) : err_set(ERR_FAILED, "out of memory for %zu rows", rows->n);
+    const Err e =
+        h ? training_make(&scratch, &t) : err_set(ERR_FAILED, "out of memory for %zu rows", rows->n);
     for (; !e && b->n_trees < (size_t)o->n_trees; b->n_trees++)
         tree_add(&t, &b->node[b->n_trees * b->n_nodes], h);
     arena_fini(&scratch);

@@ -1,7 +1,7 @@
-/* Gradient-boosted regression trees: a sum of small trees, each of which is fitted to what the trees before it leave
- * (J. Friedman, "Greedy function approximation: a gradient boosting machine", 2001). Features are compared
- * with quantiles of their values. Rows belong to groups, and only differences within a group count: the mean
- * of a group is not learned. */
+/* Gradient-boosted regression trees: a sum of small trees, each of which is fitted to what the trees before
+ * it leave (J. Friedman, "Greedy function approximation: a gradient boosting machine", 2001). Features are
+ * compared with quantiles of their values. Rows belong to groups, and only differences within a group
+ * count: the mean of a group is not learned. */
 #ifndef MEASURE_BOOST_H
 #define MEASURE_BOOST_H
 

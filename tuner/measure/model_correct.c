@@ -22,16 +22,43 @@ static double part_of_tile(double size, double tile) { return size / tile - floo
 static void features_of(const ModelKernel *k, const ModelSize *z, double n_cu, const ModelTime *t,
                         float x[N_FEATURES])
 {
-    const float of[N_FEATURES - MODEL_N_TERMS] = {
-        log_of(z->m), log_of(z->n), log_of(z->k), log_of(z->batch), log_of(z->align_a), log_of(z->align_b),
-        log_of(z->align_d), (float)k->class, log_of(k->tile_m), log_of(k->tile_n), log_of(k->depth),
-        log_of(k->threads), log_of(k->groups), log_of(k->stages), log_of(k->split), (float)k->split_kind,
-        (float)k->persistent, (float)k->mapping, log_of(k->cluster_m), log_of(k->cluster_n), log_of(k->load_a),
-        log_of(k->load_b), log_of(k->store), (float)k->pack_a, (float)k->pack_b, log_of(t->tiles),
-        (float)t->waves, (float)t->last_fill, log_of(t->seconds * 1e6), log_of(z->k / k->depth),
-        (float)part_of_tile(z->m, k->tile_m), (float)part_of_tile(z->n, k->tile_n),
-        log_of(ceil(z->m / k->tile_m)), log_of(ceil(z->n / k->tile_n)), (float)fmin(t->tiles / n_cu, 1),
-        (float)t->edge_waste, log_of(t->bound_seconds / t->seconds)};
+    const float of[N_FEATURES - MODEL_N_TERMS] = {log_of(z->m),
+                                                  log_of(z->n),
+                                                  log_of(z->k),
+                                                  log_of(z->batch),
+                                                  log_of(z->align_a),
+                                                  log_of(z->align_b),
+                                                  log_of(z->align_d),
+                                                  (float)k->class,
+                                                  log_of(k->tile_m),
+                                                  log_of(k->tile_n),
+                                                  log_of(k->depth),
+                                                  log_of(k->threads),
+                                                  log_of(k->groups),
+                                                  log_of(k->stages),
+                                                  log_of(k->split),
+                                                  (float)k->split_kind,
+                                                  (float)k->persistent,
+                                                  (float)k->mapping,
+                                                  log_of(k->cluster_m),
+                                                  log_of(k->cluster_n),
+                                                  log_of(k->load_a),
+                                                  log_of(k->load_b),
+                                                  log_of(k->store),
+                                                  (float)k->pack_a,
+                                                  (float)k->pack_b,
+                                                  log_of(t->tiles),
+                                                  (float)t->waves,
+                                                  (float)t->last_fill,
+                                                  log_of(t->seconds * 1e6),
+                                                  log_of(z->k / k->depth),
+                                                  (float)part_of_tile(z->m, k->tile_m),
+                                                  (float)part_of_tile(z->n, k->tile_n),
+                                                  log_of(ceil(z->m / k->tile_m)),
+                                                  log_of(ceil(z->n / k->tile_n)),
+                                                  (float)fmin(t->tiles / n_cu, 1),
+                                                  (float)t->edge_waste,
+                                                  log_of(t->bound_seconds / t->seconds)};
     memcpy(x, of, sizeof of);
     for (int i = 0; i < MODEL_N_TERMS; i++)
         x[N_FEATURES - MODEL_N_TERMS + i] = (float)(t->term[i] / t->seconds);
@@ -116,7 +143,8 @@ static void normal_add(Normal *n, const ModelShape shape, double weight, double 
     }
 }
 
-/* Solves the equations by Cholesky's decomposition. RIDGE keeps coefficients small that the sizes say little of. */
+/* Solves the equations by Cholesky's decomposition. RIDGE keeps coefficients small that the sizes say
+ * little of. */
 static void normal_solve(Normal *n, ModelShape x)
 {
     static const double RIDGE = 0.1;
@@ -139,8 +167,9 @@ static void normal_solve(Normal *n, ModelShape x)
     }
 }
 
-/* AROUND sizes around each measured one, up to APART octaves away in M, N and K and aligned alike. */
-enum { AROUND = 3, SMALL = 4, ALIGNED_MOST = 64 };
+/* AROUND sizes around each measured one, up to APART octaves away in M, N and K and aligned alike; fewer
+ * where there would be more than LOOKS_MOST pairs of kernel and size. */
+enum { AROUND = 3, SMALL = 4, ALIGNED_MOST = 64, LOOKS_MOST = 400000 };
 static const double APART = 0.35;
 
 static double moved(double x, uint64_t *state)
@@ -183,7 +212,8 @@ static void size_add(const Fitting *f, const ModelSize *z)
         ModelShape shape;
         if (!(f->expected[k] <= FAR_BEHIND * best)) continue;
         model_shape(f->least, k, z, shape);
-        normal_add(&f->normal[k], shape, (double)weight_of(best, f->expected[k]), log(f->expected[k] / f->seconds[k]));
+        normal_add(&f->normal[k], shape, (double)weight_of(best, f->expected[k]),
+                   log(f->expected[k] / f->seconds[k]));
     }
 }
 
@@ -191,15 +221,19 @@ static Err coefficients_fit(Arena *a, Fitting *f, ModelShape *shape)
 {
     const ModelMatrix *m = f->g->m;
     const size_t n = m->n_kernels;
+    const size_t most = LOOKS_MOST / (n * m->n_sizes + 1);
+    const int around = most > AROUND ? AROUND : most > 1 ? (int)most - 1 : 0;
     uint64_t state = 1;
     TRY_ALLOC(f->normal = ARENA_ARRAY(a, n + 1, Normal));
     TRY_ALLOC(f->seconds = ARENA_ARRAY(a, n + 1, double));
     TRY_ALLOC(f->expected = ARENA_ARRAY(a, n + 1, double));
     TRY_ALLOC(f->x = arena_alloc(a, (n + 1) * sizeof *f->x));
     for (size_t z = 0; z < m->n_sizes; z++)
-        for (int i = 0; i <= AROUND && !is_out(f->g, z); i++) {
+        for (int i = 0; i <= around && !is_out(f->g, z); i++) {
             ModelSize size = m->size[z];
-            if (i) size.m = moved(size.m, &state), size.n = moved(size.n, &state), size.k = moved(size.k, &state);
+            if (i)
+                size.m = moved(size.m, &state), size.n = moved(size.n, &state),
+                size.k = moved(size.k, &state);
             size_add(f, &size);
         }
     for (size_t k = 0; k < n; k++) normal_solve(&f->normal[k], shape[k]);

@@ -1,11 +1,10 @@
 /* Fits the corrections of the performance model (problem/model_least.h) to measured times.
  *
- * What the model misses depends on much of a kernel and of a size at once: on the terms of its time, on the tile,
- * on how far the last round is filled. Boosted trees over such features learn it from all kernels together, and so know of
- * a kernel what was measured of others. They would take hundreds of microseconds in a choice at run time.
- * Therefore each kernel gets a correction that depends on the shape of the size alone, which is fitted to what the
- * trees say of the kernel on the measured sizes and around them.
- */
+ * What the model misses depends on much of a kernel and of a size at once: on the terms of its time, on the
+ * tile, on how far the last round is filled. Boosted trees over such features learn it from all kernels
+ * together, and so know of a kernel what was measured of others. They would take hundreds of microseconds
+ * in a choice at run time. Therefore each kernel gets a correction that depends on the shape of the size
+ * alone, which is fitted to what the trees say of the kernel on the measured sizes and around them. */
 #ifndef MEASURE_MODEL_CORRECT_H
 #define MEASURE_MODEL_CORRECT_H
 

@@ -1,6 +1,6 @@
 /* Eight floats at once, by the vector types that gcc and clang have on every target. Lists end with padding
- * to a multiple of FLOATS elements. Functions with FLOATS_CLONES are compiled once more for processors with
- * AVX2, and the program takes the one that the processor runs; both give the same bits. */
+ * to a multiple of FLOATS elements. Static functions with FLOATS_CLONES are compiled once more for
+ * processors with AVX2, and the program takes the one that the processor runs; both give the same bits. */
 #ifndef PROBLEM_FLOATS_H
 #define PROBLEM_FLOATS_H
 

@@ -212,7 +212,7 @@ float model_correction(const ModelLeast *l, size_t kernel, const ModelSize *z)
 /* ---- all kernels ---- */
 
 FLOATS_CLONES
-void model_least_seconds(const ModelLeast *l, size_t n, const ModelSize *z, float *out, float *correction)
+static void seconds_of(const ModelLeast *l, size_t n, const ModelSize *z, float *out, float *correction)
 {
     const float m = (float)z->m, nn = (float)z->n, kk = (float)z->k, batch = (float)z->batch,
                 elements = m * nn * batch;
@@ -228,4 +228,9 @@ void model_least_seconds(const ModelLeast *l, size_t n, const ModelSize *z, floa
         floats_store(&out[i], whole + part + LIST(fixed_s) + elements * LIST(sum_s));
         floats_store(&correction[i], correction_of(l, i, size, &r));
     }
+}
+
+void model_least_seconds(const ModelLeast *l, size_t n, const ModelSize *z, float *out, float *correction)
+{
+    seconds_of(l, n, z, out, correction);
 }

@@ -10,10 +10,10 @@ enum { BLOCK = 16 };
 
 struct ModelPlaces {
     size_t n, n_blocks;
-    float *given[MODEL_DIMS];                /* of each point, as they were set */
-    uint32_t *order;                         /* of each place: its point */
-    float *at[MODEL_DIMS];                   /* of each place */
-    float *lo[MODEL_DIMS], *hi[MODEL_DIMS];  /* of each block: the box of its points */
+    float *given[MODEL_DIMS];               /* of each point, as they were set */
+    uint32_t *order;                        /* of each place: its point */
+    float *at[MODEL_DIMS];                  /* of each place */
+    float *lo[MODEL_DIMS], *hi[MODEL_DIMS]; /* of each block: the box of its points */
 };
 
 float model_distance(const ModelPoint *a, const ModelPoint *b)
@@ -121,7 +121,8 @@ FLOATS_INLINE void boxes_of(const ModelPlaces *p, const ModelPoint *x, float *ou
     for (size_t b = 0; b < p->n_blocks; b += FLOATS) {
         Floats sum = floats_of(0);
         for (int d = 0; d < MODEL_DIMS; d++) {
-            const Floats below = floats_load(&p->lo[d][b]) - x->x[d], above = x->x[d] - floats_load(&p->hi[d][b]);
+            const Floats below = floats_load(&p->lo[d][b]) - x->x[d],
+                         above = x->x[d] - floats_load(&p->hi[d][b]);
             const Floats apart = more(more(below, above), floats_of(0));
             sum += apart * apart;
         }
@@ -149,7 +150,8 @@ static uint32_t number_of(float key)
     return bits & (BLOCK - 1);
 }
 
-FLOATS_INLINE void keys_of(const ModelPlaces *p, const ModelPoint *x, size_t first, size_t n, float key[BLOCK])
+FLOATS_INLINE void keys_of(const ModelPlaces *p, const ModelPoint *x, size_t first, size_t n,
+                           float key[BLOCK])
 {
     for (size_t i = 0; i < BLOCK; i += FLOATS) {
         Floats sum = floats_of(0);
@@ -166,7 +168,7 @@ FLOATS_INLINE void keys_of(const ModelPlaces *p, const ModelPoint *x, size_t fir
 /* Inserts points of a block into the list of n, which is sorted by key, while they are nearer than its last
  * one; returns how many there are then. */
 FLOATS_INLINE int insert(const ModelPlaces *p, float *key, size_t first, size_t n_block, int n,
-                  uint32_t near[MODEL_NEAR], float distance[MODEL_NEAR])
+                         uint32_t near[MODEL_NEAR], float distance[MODEL_NEAR])
 {
     for (size_t taken = 0; taken < MODEL_NEAR && taken < n_block; taken++) {
         const float k = floats_least(key, BLOCK);
@@ -182,8 +184,8 @@ FLOATS_INLINE int insert(const ModelPlaces *p, float *key, size_t first, size_t 
 enum { BLOCKS_MOST = (1 << 16) / BLOCK };
 
 FLOATS_CLONES
-int model_places_near(const ModelPlaces *p, const ModelPoint *x, uint32_t near[MODEL_NEAR],
-                      float distance[MODEL_NEAR])
+static int near_of(const ModelPlaces *p, const ModelPoint *x, uint32_t near[MODEL_NEAR],
+                   float distance[MODEL_NEAR])
 {
     float box[BLOCKS_MOST + FLOATS], key[BLOCK];
     int n = 0;
@@ -200,4 +202,10 @@ int model_places_near(const ModelPlaces *p, const ModelPoint *x, uint32_t near[M
         n = insert(p, key, first, n_block, n, near, distance);
     }
     return n;
+}
+
+int model_places_near(const ModelPlaces *p, const ModelPoint *x, uint32_t near[MODEL_NEAR],
+                      float distance[MODEL_NEAR])
+{
+    return near_of(p, x, near, distance);
 }

@@ -1,6 +1,6 @@
-/* The nearest of many points, which are measured sizes as the choice by the performance model sees them. Points
- * are sorted into blocks of neighbours, each with the box that its points lie in, so that a search computes
- * the distances of a few blocks only. Shared by the program that tunes and libtuner. */
+/* The nearest of many points, which are measured sizes as the choice by the performance model sees them.
+ * Points are sorted into blocks of neighbours, each with the box that its points lie in, so that a search
+ * computes the distances of a few blocks only. Shared by the program that tunes and libtuner. */
 #ifndef PROBLEM_MODEL_PLACES_H
 #define PROBLEM_MODEL_PLACES_H
 
@@ -25,8 +25,9 @@ Err model_places_new(Arena *a, size_t n, ModelPlaces **out);
 /* Sets a point. After the last one model_places_sort must be called. */
 void model_places_set(ModelPlaces *p, size_t i, const ModelPoint *x);
 void model_places_sort(ModelPlaces *p);
-/* Up to MODEL_NEAR points, the nearest first, with the squares of their distances, rounded to 19 bits. Of points
- * at the same distance any may come first; equal arguments give equal answers. Returns their number. */
+/* Up to MODEL_NEAR points, the nearest first, with the squares of their distances, rounded to 19 bits. Of
+ * points at the same distance any may come first; equal arguments give equal answers. Returns their number.
+ */
 int model_places_near(const ModelPlaces *p, const ModelPoint *x, uint32_t near[MODEL_NEAR],
                       float distance[MODEL_NEAR]);
 

@@ -245,8 +245,8 @@ static void expect(const ModelSelector *s, const ModelNear *near, float *out)
 /* Kernels are predicted in the order of their least times, until these are above the best prediction; most
  * need none. exp(x) is at least 1 + x + x^2 / 2 + x^3 / 6. */
 FLOATS_CLONES
-size_t model_choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *allowed, void *ctx,
-                    double *seconds)
+static size_t choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *allowed, void *ctx,
+                     double *seconds)
 {
     ModelNear near;
     float residual[MODEL_KERNELS_MAX], scratch[MODEL_KERNELS_MAX];
@@ -270,4 +270,10 @@ size_t model_choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *al
         if ((best == SIZE_MAX || t < *seconds) && (!allowed || allowed(ctx, k))) best = k, *seconds = t;
     }
     return best;
+}
+
+size_t model_choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *allowed, void *ctx,
+                    double *seconds)
+{
+    return choose(s, z, allowed, ctx, seconds);
 }

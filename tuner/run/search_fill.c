@@ -15,10 +15,10 @@
 #include "run/search_group.h"
 #include "run/type_model.h"
 
-/* Kernels of a size: at most KERNELS, none that is expected to take CLOSE times as long as the best. MOST: the
- * most sizes; a multiple of the config's, OF_OWN, where there is no TimeBudget. RACE_S: seconds of a race, which
- * only separates good kernels from bad ones. ROUND: the number of the setting in the store, which no round of a
- * search has. */
+/* Kernels of a size: at most KERNELS, none that is expected to take CLOSE times as long as the best. MOST:
+ * the most sizes; a multiple of the config's, OF_OWN, where there is no TimeBudget. RACE_S: seconds of a
+ * race, which only separates good kernels from bad ones. ROUND: the number of the setting in the store,
+ * which no round of a search has. */
 static const double CLOSE = 1.4, RACE_S = 0.05;
 enum { KERNELS = 10, MOST = 640, OF_OWN = 2, ROUND = -2 };
 
@@ -48,8 +48,8 @@ static Err draw(Run *r, const Group *g, size_t most, ProblemSize **out, size_t *
         for (int h = 0; h < 2; h++) {
             if (i >= n_half[h]) continue;
             const ProblemSize *z = &half[h][i];
-            if (!is_listed(z, g->size, g->n_sizes) && !is_listed(z, g->searched.between, g->searched.n_between) &&
-                !is_listed(z, *out, *n))
+            if (!is_listed(z, g->size, g->n_sizes) &&
+                !is_listed(z, g->searched.between, g->searched.n_between) && !is_listed(z, *out, *n))
                 (*out)[(*n)++] = *z;
         }
     return ERR_OK;
@@ -107,7 +107,8 @@ static Err known_make(const Run *r, const Group *g, Arena *a, Known *k)
         m->size[z] = model_size(pt, own ? &g->size[z] : &g->searched.between[z - n_own], false);
         for (size_t i = 0; i < n; i++) m->seconds[z * n + i] = ns[i] * 1e-9;
     }
-    model_of_part(r->target, r->part ? str_from(r->part->name) : r->device.name, (int)r->device.n_cu, &device);
+    model_of_part(r->target, r->part ? str_from(r->part->name) : r->device.name, (int)r->device.n_cu,
+                  &device);
     model_rates_typical(rates);
     TRY(model_fit_matrix(m, NULL, &device, rates, NULL));
     return model_selector_of(a, m, NULL, &device, rates, NULL, &k->s);
@@ -167,7 +168,8 @@ static Err wanted_make(Run *r, const Group *g, Arena *a, bool **out)
     TRY(known_make(r, g, a, &k));
     TRY(runs_make(r, g, a, &runs));
     for (size_t z = 0; z < nz; z++)
-        kernels_mark(&k, &g->problem->pt, &g->searched.fill[z], &runs[z * n], &(*out)[z * g->n_variants], list);
+        kernels_mark(&k, &g->problem->pt, &g->searched.fill[z], &runs[z * n], &(*out)[z * g->n_variants],
+                     list);
     return ERR_OK;
 }
 
@@ -290,8 +292,9 @@ static Err groups_fill(Run *r, bool *skip)
         const size_t n = r->group[i].searched.n_fill;
         const uint64_t now = clock_ns();
         if (skip[i] || !n || r->stopped) continue;
-        r->deadline_ns =
-            !end ? 0 : end <= now ? now : now + (uint64_t)((double)(end - now) * (double)n / (double)left);
+        r->deadline_ns = !end         ? 0
+                         : end <= now ? now
+                                      : now + (uint64_t)((double)(end - now) * (double)n / (double)left);
         e = group_fill(r, i);
         left -= n;
     }
