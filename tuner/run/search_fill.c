@@ -15,12 +15,11 @@
 #include "run/search_group.h"
 #include "run/type_model.h"
 
-/* Kernels of a size: at most KERNELS, none that is expected to take CLOSE times as long as the best. MOST:
- * the most sizes; a multiple of the config's, OF_OWN, where there is no TimeBudget. RACE_S: seconds of a
- * race, which only separates good kernels from bad ones. ROUND: the number of the setting in the store,
- * which no round of a search has. */
+/* Kernels of a size: at most KERNELS, none that is expected to take CLOSE times as long as the best. Sizes:
+ * at most MOST, and OF_OWN for each of the config's. RACE_S: seconds of a race, which only separates good
+ * kernels from bad ones. ROUND: the number of the setting in the store, which no round of a search has. */
 static const double CLOSE = 1.4, RACE_S = 0.05;
-enum { KERNELS = 10, MOST = 640, OF_OWN = 2, ROUND = -2 };
+enum { KERNELS = 10, MOST = 640, OF_OWN = 3, ROUND = -2 };
 
 /* ---- sizes ---- */
 
@@ -59,7 +58,7 @@ Err search_fill_choose(Run *r, Group *g, double seconds, double scale)
 {
     const ProblemType *pt = &g->problem->pt;
     const size_t n_own = g->n_sizes - g->n_held_out;
-    const size_t most = isinf(seconds) && n_own * OF_OWN < MOST ? n_own * OF_OWN : MOST;
+    const size_t most = n_own * OF_OWN < MOST ? n_own * OF_OWN : MOST;
     double sum = search_cost_client() * scale;
     size_t n, n_all = 0;
     g->searched.n_fill = 0;

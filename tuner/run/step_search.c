@@ -33,8 +33,9 @@
  * takes long, it is SIZES_ROOM times their time instead, but at most FINAL_MOST: operands are made twice, for
  * the races and for the check of the winners on fresh data. */
 static const double FINAL_SHARE = 0.2, FINAL_MOST = 0.4, SIZES_ROOM = 2.2;
-/* The share for measuring kernels of the library on further sizes (search_fill.h). */
-static const double FILL_SHARE = 0.2;
+/* The share for measuring kernels of the library on further sizes (search_fill.h). A config of fewer than
+ * FILL_SIZES sizes is meant for these, and less is spent on others. */
+static const double FILL_SHARE = 0.2, FILL_SIZES = 100;
 /* Finalists of a group: the least number, and the number that costs are estimated with before they are
  * chosen. CHECK_SHARE: of the finalists' time without operands, the share for validating them; races get the
  * rest. */
@@ -148,9 +149,10 @@ static double final_seconds(const Searching *x)
 /* Seconds of TimeBudget that are kept for further sizes. */
 static double fill_seconds(const Searching *x)
 {
-    bool any = false;
-    for (size_t i = 0; i < x->n; i++) any = any || search_between_wanted(x->r, x->group[i].g);
-    return any ? x->budget * FILL_SHARE : 0;
+    double n = 0;
+    for (size_t i = 0; i < x->n; i++)
+        if (search_between_wanted(x->r, x->group[i].g)) n += (double)x->group[i].n_own;
+    return x->budget * FILL_SHARE * fmin(1, n / FILL_SIZES);
 }
 
 /* Seconds that are left for rounds after the next one. */
@@ -258,7 +260,7 @@ static Err finals_plan(Searching *x, SearchGroup *s)
     return final_costs_note(x, s);
 }
 
-/* The further sizes of all groups: where the rounds ended early, more than for FILL_SHARE. */
+/* The further sizes of all groups: where the rounds ended early, more than for the share. */
 static Err fill_plan(Searching *x)
 {
     const double time = x->budget > 0 ? fmax(0, x->budget - final_seconds(x) - spent(x)) : (double)INFINITY;
