@@ -13,10 +13,8 @@
 #else
 #define FLOATS_CLONES
 #endif
-#if defined __GNUC__ && !defined __clang__
 /* Warns of vectors as results, which no function that is not inlined has. */
 #pragma GCC diagnostic ignored "-Wpsabi"
-#endif
 #define FLOATS_INLINE static inline __attribute__((always_inline))
 
 enum { FLOATS = 8 };
