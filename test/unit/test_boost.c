@@ -114,7 +114,7 @@ static void few_rows(void **unused)
 
 /* ---- corrections ---- */
 
-enum { N_KERNELS = 24, N_SIZES = 160 };
+enum { N_KERNELS = 24, N_SIZES = 240 };
 
 static ModelKernel kernel_draw(int i)
 {

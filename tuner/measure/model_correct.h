@@ -12,7 +12,7 @@
 #include "problem/model_least.h"
 
 /* With fewer sizes or times, corrections stay 0. */
-enum { MODEL_CORRECT_SIZES = 40, MODEL_CORRECT_TIMES = 400 };
+enum { MODEL_CORRECT_SIZES = 64, MODEL_CORRECT_TIMES = 400 };
 
 /* The coefficients of each kernel's correction, in the arena, from the sizes for which out (may be NULL) is
  * false. */
