@@ -1,6 +1,7 @@
 /* The lower bounds with which libtuner passes over kernels: they are below the model's times for kernels of
  * all classes, splits and clusters, and the choice is the kernel with the least predicted time. */
 #include <math.h>
+#include <string.h>
 
 #include "measure/model.h"
 #include "problem/model_least.h"
@@ -145,6 +146,39 @@ static void test_choice(void **unused)
     arena_fini(&a);
 }
 
+/* Kernels of which nothing is known, as in a selector over some of a run's, do not hide the others. */
+static void test_unknown(void **unused)
+{
+    (void)unused;
+    Arena a;
+    ModelSelector all, s;
+    arena_init(&a, 0);
+    for (int n = 0; n < 10; n++) {
+        selector_make(&a, &all);
+        assert_ok(model_selector_new(&a, N_KERNELS, N_POINTS, &s));
+        memcpy(s.size, all.size, N_POINTS * sizeof *s.size);
+        for (size_t k = 0; k < N_KERNELS; k++) {
+            if (draw(0, 2)) continue;
+            s.entry[k] = all.entry[k];
+            for (size_t p = 0; p < N_POINTS; p++)
+                s.residual[p * N_KERNELS + k] = all.residual[p * N_KERNELS + k];
+        }
+        model_selector_finish(&s);
+        for (int i = 0; i < N_SIZES; i++) {
+            const ModelSize z = size_draw();
+            ModelNear near;
+            double seconds, best = (double)INFINITY;
+            const size_t k = model_choose(&s, &z, NULL, NULL, &seconds);
+            model_near(&s, &z, &near);
+            for (size_t j = 0; j < N_KERNELS; j++)
+                if (s.entry[j].device.n_cu > 0) best = fmin(best, model_predict(&s, &near, j, &z));
+            assert_true(k < N_KERNELS && s.entry[k].device.n_cu > 0);
+            assert_true(fabs(seconds / best - 1) < 1e-5);
+        }
+    }
+    arena_fini(&a);
+}
+
 /* Of two kernels that are alike, the one that was measured nearby is chosen: a kernel is expected to lose
  * where nobody measured it. */
 static void test_unmeasured(void **unused)
@@ -242,8 +276,8 @@ static void test_places(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bound), cmocka_unit_test(test_choice),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bound),      cmocka_unit_test(test_choice),
                                        cmocka_unit_test(test_unmeasured), cmocka_unit_test(test_correction),
-                                       cmocka_unit_test(test_places)};
+                                       cmocka_unit_test(test_places),     cmocka_unit_test(test_unknown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

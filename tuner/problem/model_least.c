@@ -181,6 +181,7 @@ FLOATS_INLINE Floats correction_of(const ModelLeast *l, size_t i, const float si
     shape_of_rounds(l, i, r, shape);
     for (int s = 0; s < SHAPE_SIZE; s++) sum += size[s] * LIST(coefficient[s]);
     for (int s = SHAPE_SIZE; s < MODEL_SHAPE; s++) sum += shape[s - SHAPE_SIZE] * LIST(coefficient[s]);
+    sum = floats_pick(sum == sum, sum, floats_of(0)); /* sizes beyond a float's range */
     sum = floats_pick(sum < least, least, sum);
     return floats_pick(sum > most_of, most_of, sum);
 }

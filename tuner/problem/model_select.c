@@ -242,8 +242,9 @@ static void expect(const ModelSelector *s, const ModelNear *near, float *out)
     }
 }
 
-/* Kernels are predicted in the order of their least times, until these are above the best prediction; most
- * need none. exp(x) is at least 1 + x + x^2 / 2 + x^3 / 6. */
+/* Kernels without numbers have no least time and are not chosen. Kernels are predicted in the order of
+ * their least times, until these are above the best prediction; most need none. exp(x) is at least 1 + x +
+ * x^2 / 2 + x^3 / 6. */
 FLOATS_CLONES
 static size_t choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *allowed, void *ctx,
                      double *seconds)
@@ -257,7 +258,8 @@ static size_t choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *a
     expect(s, &near, residual);
     for (size_t k = 0; k < n; k += FLOATS) {
         const Floats x = floats_load(&residual[k]), factor = 1 + x * (1 + x * (0.5F + x * (1 / 6.0F)));
-        floats_store(&scratch[k], floats_load(&scratch[k]) * 0.999F * factor);
+        const Floats bound = floats_load(&scratch[k]) * 0.999F * factor;
+        floats_store(&scratch[k], floats_pick(bound == bound, bound, floats_of(INFINITY)));
     }
     for (size_t k = n; k < floats_padded(n); k++) scratch[k] = INFINITY;
     for (size_t done = 0; done < n; done++) {
@@ -266,7 +268,8 @@ static size_t choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *a
         size_t k = 0;
         while (scratch[k] != least) k++;
         scratch[k] = INFINITY;
-        double t = entry_time(&s->entry[k], z) * (double)expf(residual[k]);
+        const double t = entry_time(&s->entry[k], z) * (double)expf(residual[k]);
+        if (!(t < INFINITY)) continue;
         if ((best == SIZE_MAX || t < *seconds) && (!allowed || allowed(ctx, k))) best = k, *seconds = t;
     }
     return best;
