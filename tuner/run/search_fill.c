@@ -199,12 +199,11 @@ static Err group_make(Run *r, const Group *g, Group *out)
 static Err size_add(Run *r, Group *g, const Group *fill, size_t z, double *ns, Arena *a)
 {
     const size_t n = fill->n_variants;
-    PlanView p = {.setting = fill->setting, .n_runs = 1, .n_candidates = n, .n_sizes = fill->n_sizes};
     SizeRow row = {.problem = fill->problem_id[z]};
+    PlanView p = {.setting = fill->setting, .n_runs = 1, .n_candidates = n, .size = &row, .n_sizes = 1};
     Result *result = ARENA_ARRAY(a, n + 1, Result);
     size_t n_good = 0;
     p.candidate = ARENA_ARRAY(a, n + 1, Candidate);
-    p.size = &row, p.n_sizes = 1;
     TRY_ALLOC(result);
     TRY_ALLOC(p.candidate);
     for (size_t i = 0; i < n; i++) p.candidate[i].kernel = fill->variant[i].kernel;
@@ -276,10 +275,16 @@ static Err group_fill(Run *r, size_t at)
     return e;
 }
 
-/* Each group gets what is left of the time by its share of the sizes. */
+/* The end of a group that has n of the sizes that are left: its share of the time until `end` (0: no end). */
+static uint64_t deadline_of(uint64_t end, size_t n, size_t left)
+{
+    const uint64_t now = clock_ns();
+    if (!end) return 0;
+    return end > now ? now + (uint64_t)((double)(end - now) * (double)n / (double)left) : now;
+}
+
 static Err groups_fill(Run *r, bool *skip)
 {
-    const uint64_t end = r->fill_deadline_ns;
     size_t left = 0;
     for (size_t i = 0; i < r->n_groups; i++) {
         skip[i] = r->group[i].skip;
@@ -289,11 +294,8 @@ static Err groups_fill(Run *r, bool *skip)
     Err e = ERR_OK;
     for (size_t i = 0; !e && i < r->n_groups; i++) {
         const size_t n = r->group[i].searched.n_fill;
-        const uint64_t now = clock_ns();
         if (skip[i] || !n || r->stopped) continue;
-        r->deadline_ns = !end         ? 0
-                         : end <= now ? now
-                                      : now + (uint64_t)((double)(end - now) * (double)n / (double)left);
+        r->deadline_ns = deadline_of(r->fill_deadline_ns, n, left);
         e = group_fill(r, i);
         left -= n;
     }
