@@ -40,6 +40,36 @@ static void draws(void **state)
     assert_true(same < N / 2);
 }
 
+/* Mixed sizes have the numbers of the given ones in other combinations; those of the first half are the same
+ * when more are asked for, so that a continued run has the same ones. */
+static void mixes(void **state)
+{
+    (void)state;
+    ProblemType pt;
+    ProblemSize given[N_GIVEN], out[N], fewer[N / 2];
+    assert_ok(problem_type_gemm(&pt, false, true, TYPE_S, TYPE_S, TYPE_S));
+    make(&pt, 16, 4096, 1, 64, &given[0]);
+    make(&pt, 4096, 16, 1, 8192, &given[1]);
+    make(&pt, 1024, 1024, 1, 1024, &given[2]);
+    make(&pt, 128, 128, 16, 128, &given[3]);
+    make(&pt, 333, 777, 1, 555, &given[4]);
+    assert_int_equal(held_out_mix(&pt, given, N_GIVEN, 7, N, out), N);
+    assert_int_equal(held_out_mix(&pt, given, N_GIVEN, 7, N / 2, fewer), N / 2);
+    for (int i = 0; i < N; i++) {
+        int n_equal[4] = {0};
+        for (int j = 0; j < N_GIVEN; j++) {
+            n_equal[0] += size_m(&pt, &out[i]) == size_m(&pt, &given[j]);
+            n_equal[1] += size_n(&pt, &out[i]) == size_n(&pt, &given[j]);
+            n_equal[2] += size_k(&pt, &out[i]) == size_k(&pt, &given[j]);
+            n_equal[3] += size_batch(&pt, &out[i]) == size_batch(&pt, &given[j]);
+            assert_false(problem_size_equal(&out[i], &given[j]));
+        }
+        for (int d = 0; d < 4; d++) assert_true(n_equal[d] > 0);
+        for (int j = 0; j < i; j++) assert_false(problem_size_equal(&out[i], &out[j]));
+        if (i < N / 2) assert_true(problem_size_equal(&out[i], &fewer[i]));
+    }
+}
+
 /* A range of one size has no other: the count says so. */
 static void narrow(void **state)
 {
@@ -50,6 +80,8 @@ static void narrow(void **state)
     make(&pt, 64, 64, 1, 64, &given[0]);
     assert_int_equal(held_out_draw(&pt, given, 1, 1, N, out), 0);
     assert_int_equal(held_out_draw(&pt, given, 0, 1, N, out), 0);
+    assert_int_equal(held_out_mix(&pt, given, 1, 1, N, out), 0);
+    assert_int_equal(held_out_mix(&pt, given, 0, 1, N, out), 0);
 }
 
 /* Own sizes keep their order, held-out ones come among them, and none is left out. */
@@ -72,7 +104,7 @@ static void deals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(draws), cmocka_unit_test(narrow),
-                                       cmocka_unit_test(deals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(draws), cmocka_unit_test(mixes),
+                                       cmocka_unit_test(narrow), cmocka_unit_test(deals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
