@@ -1,12 +1,13 @@
 /* held_bench [verdict] FILE.times...: what the choices of a library lose on sizes that it was not tuned on,
  * by recorded times (recorded.h) of its kernels. The library keeps all of the file's kernels. Tenths of the
- * sizes are left out; rates, residuals and rows of the table come from the others. Sizes are judged for which
- * a race compared the kernels (DENSE times or more), against the best of these; the others only teach. They
- * are divided by a hash: without `verdict` one half is judged, which may be looked at while the model is
- * changed, and with it the other half, which may not. Prints losses of libtuner's choice and of the table
- * with predicted rows, in all and by stratum, and how far kernels are from the model on such sizes.
- * VERBOSE=1: bad choices too. DENSE=N: other sizes are judged, among the kernels with times. ROWS=0: no
- * predicted rows. */
+ * sizes are left out; rates, residuals and rows of the table come from the others. Sizes are judged for
+ * which a race compared the kernels (DENSE times or more), against the best of these; the others only
+ * teach. They are divided by a hash: without `verdict` one half is judged, which may be looked at while the
+ * model is changed, and with it the other half, which may not. Prints losses of libtuner's choice and of
+ * the table with predicted rows, in all and by stratum, and how far kernels are from the model on such
+ * sizes. VERBOSE=1: bad choices too. DENSE=N: other sizes are judged, among the kernels with times. ROWS=0:
+ * no predicted rows. CORRECT=0: no corrections of the model. KEEP=N: N of 1024 of the sizes that teach do,
+ * drawn by SEED. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 
 #include "base/hash.h"
 #include "measure/model.h"
+#include "measure/model_correct.h"
 #include "measure/model_quality.h"
 #include "measure/model_rows.h"
 #include "problem/target.h"
@@ -54,7 +56,7 @@ typedef struct {
     ModelDevice device;
     ProblemType pt;
     bool verdict;
-    bool *out;
+    bool *out, *judged; /* of each size, in the fold */
     double *loss[WAYS]; /* of each size; NAN: not judged */
     /* of the fitted model and with residuals: sums of squares of logarithms within a size */
     double error[STRATA + 1][WAYS], n_error[STRATA + 1];
@@ -156,16 +158,27 @@ static void size_judge(Held *h, const Library *l, size_t z)
     if (getenv("VERBOSE")) size_print(h, l, z, chosen, best);
 }
 
+/* Takes sizes that would teach away, without judging them. */
+static bool is_dropped(const ModelSize *z)
+{
+    enum { ALL = 1024 };
+    const double key[] = {z->m, z->n, z->k, z->batch, number_of("SEED", 0) + 7.0};
+    return (int)(hash64((Str){(const char *)key, sizeof key}) >> 20 & (ALL - 1)) >= number_of("KEEP", ALL);
+}
+
 static Err fold_judge(Held *h, Arena *a)
 {
     Library l = {.table = {.pt = &h->pt, .m = &h->m, .out = h->out}};
     model_rates_typical(l.rates);
     TRY(model_fit_matrix(&h->m, h->out, &h->device, l.rates, NULL));
-    TRY(model_selector_of(a, &h->m, h->out, &h->device, l.rates, NULL, &l.s));
+    ModelShape *shape = arena_alloc(a, (h->m.n_kernels + 1) * sizeof *shape); /* zeros: no corrections */
+    TRY_ALLOC(shape);
+    if (number_of("CORRECT", 1)) TRY(model_correct(a, &h->m, h->out, &h->device, l.rates, &shape));
+    TRY(model_selector_of(a, &h->m, h->out, &h->device, l.rates, (const ModelShape *)shape, &l.s));
     TRY(model_table_make(a, &l.table));
     if (number_of("ROWS", 1) > 0) TRY(model_table_predict(a, &l.table, MODEL_ROW_STEPS, &l.s));
     for (size_t z = 0; z < h->m.n_sizes; z++)
-        if (h->out[z] && is_judged(h, z)) size_judge(h, &l, z);
+        if (h->judged[z]) size_judge(h, &l, z);
     return ERR_OK;
 }
 
@@ -212,14 +225,18 @@ static Err held_judge(Held *h, Arena *a, const char *path)
     TRY(problem_type_gemm(&h->pt, !h->m.kernel[0].free_a, h->m.kernel[0].free_b, TYPE_H, TYPE_H, TYPE_S));
     model_of_part(target_find(STR("sm_90a")), STR("H200"), 0, &h->device);
     TRY_ALLOC(h->out = ARENA_ARRAY(a, h->m.n_sizes + 1, bool));
+    TRY_ALLOC(h->judged = ARENA_ARRAY(a, h->m.n_sizes + 1, bool));
     for (int w = 0; w < WAYS; w++) {
         TRY_ALLOC(h->loss[w] = ARENA_ARRAY(a, h->m.n_sizes + 1, double));
         for (size_t z = 0; z < h->m.n_sizes; z++) h->loss[w][z] = (double)NAN;
     }
     arena_init(&fold, 0);
     for (int f = 0; !e && f < FOLDS; f++) {
-        for (size_t z = 0; z < h->m.n_sizes; z++)
-            h->out[z] = model_fold_of(&h->m.size[z], (ModelFolds){FOLDS, 0}) == f;
+        for (size_t z = 0; z < h->m.n_sizes; z++) {
+            const bool in_fold = model_fold_of(&h->m.size[z], (ModelFolds){FOLDS, 0}) == f;
+            h->judged[z] = in_fold && is_judged(h, z);
+            h->out[z] = in_fold || is_dropped(&h->m.size[z]);
+        }
         e = fold_judge(h, &fold);
         arena_reset(&fold);
     }

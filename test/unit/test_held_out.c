@@ -11,17 +11,22 @@ static void make(const ProblemType *pt, int64_t m, int64_t n, int64_t batch, int
     assert_ok(problem_size_from_ints(pt, v, 4, out));
 }
 
+static void given_make(const ProblemType *pt, ProblemSize given[N_GIVEN])
+{
+    make(pt, 16, 4096, 1, 64, &given[0]);
+    make(pt, 4096, 16, 1, 8192, &given[1]);
+    make(pt, 1024, 1024, 1, 1024, &given[2]);
+    make(pt, 128, 128, 16, 128, &given[3]);
+    make(pt, 333, 777, 1, 555, &given[4]);
+}
+
 static void draws(void **state)
 {
     (void)state;
     ProblemType pt;
     ProblemSize given[N_GIVEN], out[N], again[N], other[N];
     assert_ok(problem_type_gemm(&pt, false, true, TYPE_S, TYPE_S, TYPE_S));
-    make(&pt, 16, 4096, 1, 64, &given[0]);
-    make(&pt, 4096, 16, 1, 8192, &given[1]);
-    make(&pt, 1024, 1024, 1, 1024, &given[2]);
-    make(&pt, 128, 128, 16, 128, &given[3]);
-    make(&pt, 333, 777, 1, 555, &given[4]);
+    given_make(&pt, given);
     assert_int_equal(held_out_draw(&pt, given, N_GIVEN, 7, N, out), N);
     assert_int_equal(held_out_draw(&pt, given, N_GIVEN, 7, N, again), N);
     assert_int_equal(held_out_draw(&pt, given, N_GIVEN, 8, N, other), N);
@@ -48,11 +53,7 @@ static void mixes(void **state)
     ProblemType pt;
     ProblemSize given[N_GIVEN], out[N], fewer[N / 2];
     assert_ok(problem_type_gemm(&pt, false, true, TYPE_S, TYPE_S, TYPE_S));
-    make(&pt, 16, 4096, 1, 64, &given[0]);
-    make(&pt, 4096, 16, 1, 8192, &given[1]);
-    make(&pt, 1024, 1024, 1, 1024, &given[2]);
-    make(&pt, 128, 128, 16, 128, &given[3]);
-    make(&pt, 333, 777, 1, 555, &given[4]);
+    given_make(&pt, given);
     assert_int_equal(held_out_mix(&pt, given, N_GIVEN, 7, N, out), N);
     assert_int_equal(held_out_mix(&pt, given, N_GIVEN, 7, N / 2, fewer), N / 2);
     for (int i = 0; i < N; i++) {

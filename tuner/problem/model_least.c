@@ -155,9 +155,7 @@ enum { SHAPE_SIZE = 13, SHAPE_GROUPS = SHAPE_SIZE, SHAPE_LAST, SHAPE_ROUNDS };
 static void shape_of_size(const ModelSize *z, float shape[SHAPE_SIZE])
 {
     const Floats x = floats_log2((Floats){(float)z->m, (float)z->n, (float)z->k, (float)z->batch}) * 0.1F;
-    const float aligned = z->align_a >= 16 && z->align_b >= 16 ? 1
-                          : z->align_a >= 4 && z->align_b >= 4 ? 0.5F
-                                                               : 0;
+    const float aligned = model_aligned(z);
     const float of[SHAPE_SIZE] = {
         1,           x[0],        x[1],        x[2],        2 * x[3],    aligned,    aligned * aligned,
         x[0] * x[0], x[1] * x[1], x[2] * x[2], x[0] * x[1], x[0] * x[2], x[1] * x[2]};

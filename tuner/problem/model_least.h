@@ -20,6 +20,11 @@ typedef float ModelShape[MODEL_SHAPE];
 /* Corrections lie between -MODEL_CORRECTION_MOST and it. */
 #define MODEL_CORRECTION_MOST 0.7F
 
+/* How A and B are aligned: 1 by 16 bytes or more, 1/2 by 4 or 8, else 0. Kernels run other code for each. */
+static inline float model_aligned(const ModelSize *z)
+{
+    return z->align_a >= 16 && z->align_b >= 16 ? 1 : z->align_a >= 4 && z->align_b >= 4 ? 0.5F : 0;
+}
 /* Allocates bounds for n kernels in the arena; set each with model_least_set. ERR_FAILED: out of memory. */
 Err model_least_new(Arena *a, size_t n, ModelLeast **out);
 void model_least_set(ModelLeast *l, size_t kernel, const ModelKernel *k, const ModelDevice *d,

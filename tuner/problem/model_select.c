@@ -17,9 +17,8 @@ static const float REACH2 = 1, ALIGNED = 3, FAR_WEIGHT = 0.15F, FAR_LOSS = 0.1F;
 
 ModelPoint model_point(const ModelSize *z)
 {
-    float aligned = z->align_a >= 16 && z->align_b >= 16 ? 1 : z->align_a >= 4 && z->align_b >= 4 ? 0.5F : 0;
-    return (ModelPoint){
-        {(float)log2(z->m), (float)log2(z->n), (float)log2(z->k), (float)log2(z->batch), ALIGNED * aligned}};
+    return (ModelPoint){{(float)log2(z->m), (float)log2(z->n), (float)log2(z->k), (float)log2(z->batch),
+                         ALIGNED * model_aligned(z)}};
 }
 
 static double entry_time(const ModelEntry *e, const ModelSize *z)

@@ -89,8 +89,32 @@ static bool accept(const ProblemType *pt, const Range3 *r, const int64_t v[3], i
     return *is_size && !is_in(&out[made], given, n_given) && !is_in(&out[made], out, made);
 }
 
-size_t held_out_draw(const ProblemType *pt, const ProblemSize *given, size_t n_given, uint64_t seed, size_t n,
-                     ProblemSize *out)
+/* M, N, K and the batch count of the next size to try. */
+typedef int64_t Propose(const ProblemType *pt, const Range3 *r, const ProblemSize *given, size_t n_given,
+                        bool aligned, uint64_t *state, int64_t v[3]);
+
+static int64_t anywhere(const ProblemType *pt, const Range3 *r, const ProblemSize *given, size_t n_given,
+                        bool aligned, uint64_t *state, int64_t v[3])
+{
+    const int64_t batch = size_batch(pt, &given[among(state, n_given)]);
+    for (int d = 0; d < 3; d++)
+        v[d] = rounded(exp2(r->lo[d] + (r->hi[d] - r->lo[d]) * uniform(state)), aligned, exp2(r->hi[d]));
+    return batch;
+}
+
+static int64_t mixed(const ProblemType *pt, const Range3 *r, const ProblemSize *given, size_t n_given,
+                     bool aligned, uint64_t *state, int64_t v[3])
+{
+    const ProblemSize *from[4];
+    (void)r, (void)aligned;
+    for (int d = 0; d < 4; d++) from[d] = &given[among(state, n_given)];
+    v[0] = size_m(pt, from[0]), v[1] = size_n(pt, from[1]), v[2] = size_k(pt, from[2]);
+    return size_batch(pt, from[3]);
+}
+
+/* by_turns: aligned sizes and others. */
+static size_t draw(const ProblemType *pt, const ProblemSize *given, size_t n_given, uint64_t seed, size_t n,
+                   Propose *propose, bool by_turns, ProblemSize *out)
 {
     const Range3 r = range_of(pt, given, n_given);
     size_t made = 0;
@@ -99,30 +123,23 @@ size_t held_out_draw(const ProblemType *pt, const ProblemSize *given, size_t n_g
     for (size_t try = 0; n_given && is_size && made < n && try < n * TRIES; try++) {
         const bool aligned = made % 2 == 0;
         int64_t v[3];
-        const int64_t batch = size_batch(pt, &given[among(&state, n_given)]);
-        for (int d = 0; d < 3; d++)
-            v[d] = rounded(exp2(r.lo[d] + (r.hi[d] - r.lo[d]) * uniform(&state)), aligned, exp2(r.hi[d]));
+        const int64_t batch = propose(pt, &r, given, n_given, aligned, &state, v);
         if (accept(pt, &r, v, batch, given, n_given, out, made, &is_size))
-            made += held_out_is_aligned(pt, &out[made]) == aligned;
+            made += !by_turns || held_out_is_aligned(pt, &out[made]) == aligned;
     }
     return made;
+}
+
+size_t held_out_draw(const ProblemType *pt, const ProblemSize *given, size_t n_given, uint64_t seed, size_t n,
+                     ProblemSize *out)
+{
+    return draw(pt, given, n_given, seed, n, anywhere, true, out);
 }
 
 size_t held_out_mix(const ProblemType *pt, const ProblemSize *given, size_t n_given, uint64_t seed, size_t n,
                     ProblemSize *out)
 {
-    const Range3 r = range_of(pt, given, n_given);
-    size_t made = 0;
-    bool is_size = true;
-    uint64_t state = seed;
-    for (size_t try = 0; n_given && is_size && made < n && try < n * TRIES; try++) {
-        const ProblemSize *from[4];
-        for (int d = 0; d < 4; d++) from[d] = &given[among(&state, n_given)];
-        const int64_t v[3] = {size_m(pt, from[0]), size_n(pt, from[1]), size_k(pt, from[2])};
-        const int64_t batch = size_batch(pt, from[3]);
-        made += accept(pt, &r, v, batch, given, n_given, out, made, &is_size);
-    }
-    return made;
+    return draw(pt, given, n_given, seed, n, mixed, false, out);
 }
 
 /* ---- groups ---- */

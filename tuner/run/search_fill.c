@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/fs.h"
+#include "base/ranked.h"
 #include "measure/conditions.h"
 #include "measure/model.h"
-#include "measure/model_quality.h"
 #include "measure/search_cost.h"
 #include "run/held_out.h"
 #include "run/search_between.h"
@@ -89,8 +89,6 @@ static Err known_make(const Run *r, const Group *g, Arena *a, Known *k)
     const ProblemType *pt = &g->problem->pt;
     const size_t n = g->searched.n_variants, n_own = g->n_sizes - g->n_held_out;
     ModelMatrix *m = &k->m;
-    ModelDevice device;
-    ModelRates rates[MODEL_CLASSES];
     *m = (ModelMatrix){.n_kernels = n, .n_sizes = n_own + g->searched.n_between};
     TRY_ALLOC(m->kernel = ARENA_ARRAY(a, n + 1, ModelKernel));
     TRY_ALLOC(m->known = ARENA_ARRAY(a, n + 1, bool));
@@ -106,38 +104,22 @@ static Err known_make(const Run *r, const Group *g, Arena *a, Known *k)
         m->size[z] = model_size(pt, own ? &g->size[z] : &g->searched.between[z - n_own], false);
         for (size_t i = 0; i < n; i++) m->seconds[z * n + i] = ns[i] * 1e-9;
     }
-    model_of_part(r->target, r->part ? str_from(r->part->name) : r->device.name, (int)r->device.n_cu,
-                  &device);
-    model_rates_typical(rates);
-    TRY(model_fit_matrix(m, NULL, &device, rates, NULL));
-    return model_selector_of(a, m, NULL, &device, rates, NULL, &k->s);
-}
-
-typedef struct {
-    double seconds;
-    size_t variant;
-} Expected;
-
-static int by_time(const void *a, const void *b)
-{
-    const Expected *x = a, *y = b;
-    if (x->seconds != y->seconds) return x->seconds < y->seconds ? -1 : 1;
-    return x->variant < y->variant ? -1 : x->variant > y->variant;
+    return run_selector_fit(r, a, m, &k->s);
 }
 
 /* Marks the kernels that are measured on size z. */
 static void kernels_mark(const Known *k, const ProblemType *pt, const ProblemSize *size, const bool *runs,
-                         bool *wanted, Expected *list)
+                         bool *wanted, Ranked *list)
 {
     const ModelSize z = model_size(pt, size, false);
     ModelNear near;
     size_t n = 0;
     model_near(&k->s, &z, &near);
     for (size_t i = 0; i < k->m.n_kernels; i++)
-        if (runs[i] && k->m.known[i]) list[n++] = (Expected){model_predict(&k->s, &near, i, &z), i};
-    qsort(list, n, sizeof *list, by_time);
-    for (size_t i = 0; i < n && i < KERNELS && list[i].seconds <= CLOSE * list[0].seconds; i++)
-        wanted[list[i].variant] = true;
+        if (runs[i] && k->m.known[i]) list[n++] = (Ranked){model_predict(&k->s, &near, i, &z), i};
+    qsort(list, n, sizeof *list, ranked_rising);
+    for (size_t i = 0; i < n && i < KERNELS && list[i].value <= CLOSE * list[0].value; i++)
+        wanted[list[i].index] = true;
 }
 
 /* Which variants can run on the sizes: [size][variant]. */
@@ -161,7 +143,7 @@ static Err wanted_make(Run *r, const Group *g, Arena *a, bool **out)
     const size_t n = g->searched.n_variants, nz = g->searched.n_fill;
     Known k;
     bool *runs;
-    Expected *list = ARENA_ARRAY(a, n + 1, Expected);
+    Ranked *list = ARENA_ARRAY(a, n + 1, Ranked);
     TRY_ALLOC(list);
     TRY_ALLOC(*out = ARENA_ARRAY(&r->arena, nz * g->n_variants + 1, bool));
     TRY(known_make(r, g, a, &k));

@@ -1,7 +1,7 @@
 /* Fills the range of a config's sizes: after a search, kernels of the library are measured on further sizes
  * between the config's, each on those on which the performance model expects it to be good. The library's
- * choice for a size that nobody tuned rests on such residuals, and loses a quarter less with twice as many
- * sizes (test/README.md). No kernel is compiled for them. */
+ * choice for a size that nobody tuned rests on such residuals, and loses less the more sizes have them
+ * (test/README.md). No kernel is compiled for them. */
 #ifndef TUNER_SEARCH_FILL_H
 #define TUNER_SEARCH_FILL_H
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/ranked.h"
 #include "measure/cover.h"
 #include "run/held_out.h"
 #include "run/search_group.h"
@@ -121,21 +122,8 @@ Err search_group_finalists(SearchGroup *x, size_t most)
 
 /* ---- the final races ---- */
 
-/* A finalist's expected time on a size. */
-typedef struct {
-    double ns;
-    size_t variant;
-} Expected;
-
-static int by_time(const void *a, const void *b)
-{
-    const Expected *x = a, *y = b;
-    if (x->ns != y->ns) return x->ns < y->ns ? -1 : 1;
-    return x->variant < y->variant ? -1 : x->variant > y->variant;
-}
-
 /* Marks the n of a size's finalists that are expected to be the fastest, and the best that was measured. */
-static void raced_mark(SearchGroup *x, uint32_t z, const uint32_t *candidate, size_t n, Expected *list)
+static void raced_mark(SearchGroup *x, uint32_t z, const uint32_t *candidate, size_t n, Ranked *list)
 {
     Group *g = x->g;
     bool *raced = &g->searched.raced[z * g->searched.n_variants];
@@ -144,10 +132,10 @@ static void raced_mark(SearchGroup *x, uint32_t z, const uint32_t *candidate, si
         const uint32_t c = candidate[i];
         if (c == UINT32_MAX || g->variant[i].for_range) continue;
         raced[i] = c == x->search.best[z];
-        list[n_list++] = (Expected){search_expected(&x->search, c, z), i};
+        list[n_list++] = (Ranked){search_expected(&x->search, c, z), i};
     }
-    qsort(list, n_list, sizeof *list, by_time);
-    for (size_t i = 0; i < n && i < n_list; i++) raced[list[i].variant] = true;
+    qsort(list, n_list, sizeof *list, ranked_rising);
+    for (size_t i = 0; i < n && i < n_list; i++) raced[list[i].index] = true;
 }
 
 Err search_group_races(SearchGroup *x, size_t most)
@@ -156,7 +144,7 @@ Err search_group_races(SearchGroup *x, size_t most)
     Arena a;
     arena_init(&a, 0);
     uint32_t *candidate = ARENA_ARRAY(&a, g->n_variants + 1, uint32_t);
-    Expected *list = ARENA_ARRAY(&a, g->n_variants + 1, Expected);
+    Ranked *list = ARENA_ARRAY(&a, g->n_variants + 1, Ranked);
     bool *raced = ARENA_ARRAY(&x->r->arena, x->n_own * g->n_variants + 1, bool);
     Err e = candidate && list && raced ? search_learn(&x->search)
                                        : err_set(ERR_FAILED, "out of memory for %zu sizes", x->n_own);

@@ -9,6 +9,7 @@
 #include "base/fs.h"
 #include "measure/predictor.h"
 #include "run/search_between.h"
+#include "run/type_model.h"
 
 static const char *method_name(int method)
 {
@@ -127,8 +128,7 @@ static Err model_make(SearchGroup *x, size_t n_sizes, SearchModel *out)
                           .n_sizes = n_sizes,
                           .beta = pt->UseBeta && r->config->globals.DataInitTypeBeta != 0,
                           .max_workspace = r->config->globals.MaxWorkspaceSize};
-    model_of_part(r->target, r->part ? str_from(r->part->name) : r->device.name, (int)r->device.n_cu,
-                  &o.device);
+    run_model_device(r, &o.device);
     memcpy(o.rates, x->seed.rates, sizeof o.rates);
     return predictor_init(&o, out);
 }

@@ -92,15 +92,8 @@ static Err measured_make(const SearchGroup *x, Arena *a, Measured *out)
 
 static Err kernels_choose(const SearchGroup *x, Arena *a, size_t most, Measured *k)
 {
-    const Run *r = x->r;
-    ModelDevice device;
-    ModelRates rates[MODEL_CLASSES];
     ModelSelector s;
-    model_of_part(r->target, r->part ? str_from(r->part->name) : r->device.name, (int)r->device.n_cu,
-                  &device);
-    model_rates_typical(rates);
-    TRY(model_fit_matrix(&k->m, NULL, &device, rates, NULL));
-    TRY(model_selector_of(a, &k->m, NULL, &device, rates, NULL, &s));
+    TRY(run_selector_fit(x->r, a, &k->m, &s));
     return model_range_keep(a, x->search.o.pt, &k->m, NULL, &s, most, k->keep);
 }
 

@@ -175,8 +175,7 @@ Err search_seed_read(Run *r, const Group *g, const Deriver *deriver, size_t n_si
     *out = (SearchSeed){0};
     model_rates_typical(out->rates);
     if (!r->o->seed_from) return ERR_OK;
-    model_of_part(r->target, r->part ? str_from(r->part->name) : r->device.name, (int)r->device.n_cu,
-                  &x.device);
+    run_model_device(r, &x.device);
     TRY_ALLOC(x.near = ARENA_ARRAY(&r->arena, n_sizes * NEAREST + 1, Near));
     TRY(files_take(&x));
     TRY(store_rates(&x));

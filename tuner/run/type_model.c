@@ -9,6 +9,21 @@
 #include "measure/model.h"
 #include "measure/model_correct.h"
 
+void run_model_device(const Run *r, ModelDevice *out)
+{
+    model_of_part(r->target, r->part ? str_from(r->part->name) : r->device.name, (int)r->device.n_cu, out);
+}
+
+Err run_selector_fit(const Run *r, Arena *a, const ModelMatrix *m, ModelSelector *s)
+{
+    ModelDevice device;
+    ModelRates rates[MODEL_CLASSES];
+    run_model_device(r, &device);
+    model_rates_typical(rates);
+    TRY(model_fit_matrix(m, NULL, &device, rates, NULL));
+    return model_selector_of(a, m, NULL, &device, rates, NULL, s);
+}
+
 /* ---- the matrix of a problem type ---- */
 
 typedef struct {
@@ -243,8 +258,7 @@ static Err type_fit(Run *r, Arena *a, TypeModel *t)
 {
     size_t n_known = 0;
     for (size_t k = 0; k < t->m.n_kernels; k++) n_known += t->m.known[k];
-    model_of_part(r->target, r->part ? str_from(r->part->name) : r->device.name, (int)r->device.n_cu,
-                  &t->device);
+    run_model_device(r, &t->device);
     model_rates_typical(t->rates);
     if (n_measured(&t->m) < TYPE_MODEL_SIZES || n_known < TYPE_MODEL_KERNELS ||
         !model_selector_fits(t->m.n_kernels, t->m.n_sizes))

@@ -32,6 +32,12 @@ typedef struct {
     bool fitted;                          /* there were enough times; else only pt to held_out are valid */
 } TypeModel;
 
+/* The numbers of the run's device, or of the part that stands in for it, as the performance model needs
+ * them. */
+void run_model_device(const Run *r, ModelDevice *out);
+/* A selector over the matrix, in the arena, with rates and corrections fitted to all of its times. */
+Err run_selector_fit(const Run *r, Arena *a, const ModelMatrix *m, ModelSelector *s);
+
 typedef struct {
     Run *r;
     TypeModel *type;
