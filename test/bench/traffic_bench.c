@@ -1,7 +1,7 @@
-/* traffic_bench: what it takes to choose a work-group order, which the launch of a new size does (traffic_choose),
- * on an H200's numbers, for tiles of 256x128 elements of 16 bits and 400 drawn sizes. Prints the median with
- * its 95% interval over n repetitions, and a sum over the choices, which must not change when choosing is
- * made faster. */
+/* traffic_bench: what it takes to choose a work-group order, which the launch of a new size does
+ * (traffic_choose), on an H200's numbers, for tiles of 256x128 elements of 16 bits and 400 drawn sizes.
+ * Prints the median with its 95% interval over n repetitions, and a sum over the choices, which must not
+ * change when choosing is made faster. */
 #include <stdint.h>
 #include <stdio.h>
 
