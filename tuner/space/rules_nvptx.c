@@ -333,24 +333,48 @@ static int32_t place_registers(const Derive *d, int t)
     return gathers(d) ? places * (ADDRESS + pads) + pads + ENTRY : 0;
 }
 
-/* Estimates registers of a thread: accumulators, fragments, addresses. Tiles that are certain to spill are
- * rejected before they are compiled. */
+/* Registers of a thread whose 16-bit elements are copied one by one, by what ptxas needs for mma.sync on tiles
+ * of 32x64 to 128x64: accumulators; fragments, 4 registers for 16 columns of D and 2 for 8 rows; two for each
+ * pair of elements between global and shared memory; addresses, which more than 16 copies of a chunk keep. */
+static int32_t registers_of_elements(const Solution *s, int32_t sums)
+{
+    enum { OTHERS = 42, AHEAD = 24, FEW = 8, MANY = 16, OF_COPY = 4 };
+    const int32_t columns = s->MIWaveTile.v[1] * s->MatrixInstN, rows = s->MIWaveTile.v[0] * s->MatrixInstM;
+    const int32_t fragments = columns / 16 * 4 + rows / 8 * 2, copies = s->NumLoadsA + s->NumLoadsB;
+    return sums + fragments * (1 + s->PrefetchLocalRead) + 2 * copies + OTHERS +
+           AHEAD * s->PrefetchLocalRead + (copies > MANY ? OF_COPY * (copies - FEW) : 0);
+}
+
+/* The same of others. */
+static int32_t registers_of_vectors(const Derive *d, int32_t sums, int32_t words)
+{
+    enum { OTHERS = 56 };
+    const Solution *s = d->s;
+    const int32_t tile0 = s->MacroTile0 / s->SubGroup0, tile1 = s->MacroTile1 / s->SubGroup1;
+    const int32_t deep = s->EnableMatrixInstruction           ? 2
+                         : k_vectors(d, 0) || k_vectors(d, 1) ? run_of(d->f)
+                                                              : 1;
+    const int32_t fragments = (tile0 + tile1) * words * deep;
+    const bool elements = d->f->bpe == 2 && s->GlobalLoadVectorWidthA == 1;
+    return sums + fragments * (1 + s->PrefetchLocalRead) + OTHERS +
+           (elements ? 2 * (s->NumLoadsA + s->NumLoadsB) : 0);
+}
+
+/* Sets the work-groups of a multiprocessor, by registers and shared memory. Tiles that are certain to spill
+ * are rejected before they are compiled. */
 static bool check_registers(Derive *d)
 {
+    enum { REGISTERS = 65536, MOST = 255 };
     Solution *s = d->s;
-    int32_t words = max32(d->f->compute_bpe, 4) / 4, sums = s->NumElementsPerThread * words;
+    const int32_t words = max32(d->f->compute_bpe, 4) / 4, sums = s->NumElementsPerThread * words;
     if (sums > 160) REJECT(d, NV_REGISTERS, sums);
     if (s->NvBlocks == 0) {
-        int32_t tile0 = s->MacroTile0 / s->SubGroup0, tile1 = s->MacroTile1 / s->SubGroup1;
-        int32_t deep = s->EnableMatrixInstruction ? 2 : k_vectors(d, 0) || k_vectors(d, 1) ? run_of(d->f) : 1;
-        int32_t frags = (tile0 + tile1) * words * deep;
-        bool via_registers = d->f->bpe == 2 && s->GlobalLoadVectorWidthA == 1;
-        int32_t need = sums + frags * (1 + s->PrefetchLocalRead) + 56 +
-                       (via_registers ? 2 * (s->NumLoadsA + s->NumLoadsB) : 0);
+        const bool elements = s->EnableMatrixInstruction && d->f->bpe == 2 && s->GlobalLoadVectorWidthA == 1;
+        int32_t need = elements ? registers_of_elements(s, sums) : registers_of_vectors(d, sums, words);
         for (int t = 0; t < 2; t++) need += place_registers(d, t);
-        int64_t local = (int64_t)s->LdsNumElements * d->f->bpe + 1024;
-        int64_t fit =
-            min32(65536 / (s->NumThreads * min32(need, 255)), (int32_t)(d->f->target->lds_bytes / local));
+        const int64_t local = (int64_t)s->LdsNumElements * d->f->bpe + 1024;
+        const int64_t fit = min32(REGISTERS / (s->NumThreads * min32(need, MOST)),
+                                  (int32_t)(d->f->target->lds_bytes / local));
         s->NvBlocks = max32(1, min32((int32_t)fit, 8));
     }
     if ((int64_t)s->NvBlocks * s->NumThreads > 2048) REJECT(d, NV_BLOCKS, s->NvBlocks, s->NumThreads);

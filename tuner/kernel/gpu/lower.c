@@ -4,14 +4,15 @@
 #include "kernel/gpu/gpu.h"
 #include "kernel/text.h"
 
-/* body with "g_" for every '@'. */
+/* body with "g_" for every '@', and '@' for "@@". */
 static void put_names(Str body, Buf *out)
 {
     for (size_t i = 0; i < body.n;) {
         size_t at = str_find(body, '@', i);
         buf_add(out, body.s + i, at - i);
-        if (at < body.n) buf_puts(out, "g_");
-        i = at + 1;
+        const bool twice = at + 1 < body.n && body.s[at + 1] == '@';
+        if (at < body.n) buf_puts(out, twice ? "@" : "g_");
+        i = at + 1 + twice;
     }
 }
 

@@ -177,13 +177,17 @@ typedef struct {
 
 enum { X_ROWS = 16, Y_COLUMNS = 8, SUMS = 4, TID = 0 };
 
+static bool is_interleaved(const GpuPlan *p, int i) { return gpu_type_bytes(&p->in) == 1 && p->op[i].tlu; }
+
+int ring_mma_adjacent(const GpuPlan *p) { return is_interleaved(p, 1) ? 1 : X_ROWS; }
+
 static Acc acc_of(const GpuPlan *p, const Mma *m, Stmts *s)
 {
     Acc c = {.p = p, .m = m, .s = s};
     for (int i = 0; i < 2; i++) {
         c.waves[i] = p->matrix.waves[i];
         c.tile[i] = p->mt[i] / c.waves[i];
-        c.interleaved[i] = gpu_type_bytes(&p->in) == 1 && p->op[i].tlu;
+        c.interleaved[i] = is_interleaved(p, i);
     }
     c.nx = c.tile[1] / X_ROWS, c.ny = c.tile[0] / Y_COLUMNS;
     return c;

@@ -13,6 +13,11 @@ AccNames ring_acc_names(const GpuPlan *p, ExprPool *pool, int runs)
                       .n = expr_var(pool, "n", OF_RESULTS, 0, p->mt[1] - 1)};
 }
 
+int ring_acc_adjacent(const GpuPlan *p)
+{
+    return p->matrix.used ? ring_mma_adjacent(p) : ring_simt_adjacent(p);
+}
+
 void ring_acc_constants(Stmts *s, const AccRuns *x)
 {
     stmt_constant(s, "int", "@RUN", x->run);

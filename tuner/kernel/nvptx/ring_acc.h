@@ -23,6 +23,11 @@ typedef struct {
 } AccNames;
 AccNames ring_acc_names(const GpuPlan *p, ExprPool *pool, int runs);
 
+/* So many adjacent lines of a part hold adjacent columns of the tile. */
+int ring_acc_adjacent(const GpuPlan *p);
+int ring_mma_adjacent(const GpuPlan *p);
+int ring_simt_adjacent(const GpuPlan *p);
+
 /* Prints @RUN and @N_RUN, the length and number of runs. */
 void ring_acc_constants(Stmts *s, const AccRuns *x);
 /* Prints the struct's members for the results. */

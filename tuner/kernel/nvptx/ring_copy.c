@@ -37,6 +37,7 @@ static void state(const RingCopy *c)
         stmt_array(s, "@u32", "lo", DIMS(c->n));
         stmt_array(s, "@u32", "hi", DIMS(c->n));
         stmt_var(s, "@u32", "byte_select", NULL);
+        stmt_var(s, "bool", "words", NULL);
     }
     if (c->p->ring.shifts) {
         stmt_var(s, "int", "shifts", NULL);
@@ -322,12 +323,12 @@ void ring_copy_put(const RingCopy *c)
     }
     state(c);
     begin(c);
-    (r->shifts ? valid_shifted : piece_put_valid)(c);
-    if (piece_leaves_out(c) && !r->shifts && !r->via_registers) piece_put_needed(c);
     if (r->via_registers) {
         ring_registers_put(c);
         return;
     }
+    (r->shifts ? valid_shifted : piece_put_valid)(c);
+    if (piece_leaves_out(c) && !r->shifts) piece_put_needed(c);
     if (r->shifts) extra(c), extras(c);
     whole(c);
     if (r->shift_ptr) k_tail(c);

@@ -88,16 +88,13 @@ void ring_elements_put(const RingCopy *c)
 
 /* 16-bit operands of any alignment (GlobalReadVectorWidth 1): cp.async copies at least 4 bytes, so adjacent
  * threads load adjacent pairs of elements, and store them one chunk later. Aligned pairs are loaded as one
- * word (lo), others as two elements (lo and hi); byte_select is the selector of __byte_perm that makes the
- * word of both. */
+ * word (lo), others, and those at edges, as two elements (lo and hi); byte_select is the selector of
+ * __byte_perm that makes the word of the chunk's pairs. */
+static const char *const OF_WORDS = "0x3210", *const OF_HALVES = "0x5410";
+
 static const Value *half(const RingCopy *c, const char *array, const Expr *i)
 {
     return value_at(c->s, reg(c, array), i);
-}
-static const Value *has_words(const RingCopy *c)
-{
-    const Value *aligned = value_op(c->s, VALUE_EQ, reg(c, "x.byte_select"), value_literal(c->s, "0x3210"));
-    return stmt_define(c->s, "bool", "words", aligned);
 }
 static const Value *load_half(const RingCopy *c, const Value *at, int byte, const char *type, int bytes)
 {
@@ -125,7 +122,8 @@ static void load_whole(const RingCopy *c)
     Stmts *s = c->s;
     piece_open(c, "load_whole", true, NULL, 0);
     stmt_var(s, "const char *", "q", reg(c, "x.p"));
-    const Value *words = has_words(c);
+    const Value *words = reg(c, "x.words");
+    set(c, "x.byte_select", value_select(s, words, value_literal(s, OF_WORDS), value_literal(s, OF_HALVES)));
     if (c->partly) piece_declare(c);
     const Expr *i = piece_each(c, UNROLL_FULL), *inside = piece_in_tile(c, i);
     const Value *at =
@@ -143,6 +141,20 @@ static void load_whole(const RingCopy *c)
     stmt_end(s);
 }
 
+/* Declares rows_0 and rows_1: up to which row of the tile a piece's first and second elements lie inside the
+ * operand. */
+static void limits(const RingCopy *c, const Expr *col)
+{
+    Stmts *s = c->s;
+    const Value *left = reg(c, "x.left"), *k_left = reg(c, "k_left");
+    for (int h = 0; h < 2; h++) {
+        const Value *at = piece_int(c, expr_add_i(&s->pool, expr_mul_i(&s->pool, col, c->ce), h));
+        const Value *in = value_op(s, VALUE_LT, at, c->k_rows ? left : k_left);
+        stmt_define(s, "int", stmts_name(s, "rows_%d", h),
+                    value_select(s, in, c->k_rows ? k_left : left, value_int(s, 0)));
+    }
+}
+
 static void load(const RingCopy *c)
 {
     Stmts *s = c->s;
@@ -152,24 +164,21 @@ static void load(const RingCopy *c)
     stmt_return(s, NULL);
     stmt_end(s);
     stmt_var(s, "const char *", "q", reg(c, "x.p"));
-    const Value *words = has_words(c);
+    set(c, "x.byte_select", value_literal(s, OF_HALVES));
+    piece_declare(c);
+    if (c->passes == 1) limits(c, piece_col(c, expr_const(&s->pool, 0)));
     const Expr *i = piece_each(c, UNROLL_FULL);
-    const Value *n = stmt_define(
-        s, "int", "n",
-        value_call(s, piece_function(c, "valid"), reg(c, "x"), value_expr(s, i), reg(c, "k_left")));
+    if (c->passes > 1) limits(c, piece_col(c, i));
     const Value *at =
         stmt_define(s, "const char *", "at", sum(c, reg(c, "q"), value_expr(s, piece_in_row(c, i))));
-    static const char *const names[] = {"first", "second"};
-    const Value *part[2];
+    const Value *row = piece_int(c, piece_row(c, i));
     for (int h = 0; h < 2; h++) {
-        part[h] = stmt_var(s, "@u32", names[h], value_int(s, 0));
-        stmt_if(s, value_op(s, VALUE_GT, n, value_int(s, h)));
-        stmt_set(s, part[h], load_half(c, at, 2 * h, "unsigned short", 2));
+        const Value *part = half(c, h ? "x.hi" : "x.lo", i);
+        stmt_set(s, part, value_int(s, 0));
+        stmt_if(s, value_op(s, VALUE_LT, row, value_named(s, "rows_%d", h)));
+        stmt_set(s, part, load_half(c, at, 2 * h, "unsigned short", 2));
         stmt_end(s);
     }
-    const Value *upper = value_op(s, VALUE_SHL, part[1], value_int(s, 16));
-    stmt_set(s, half(c, "x.lo", i), value_select(s, words, value_op(s, VALUE_OR, part[0], upper), part[0]));
-    stmt_set(s, half(c, "x.hi", i), part[1]);
     piece_next_row(c, i);
     stmt_end(s);
     stmt_end(s);

@@ -388,9 +388,7 @@ static void begin(const RingLoop *l)
     for (int i = 0; i < 2; i++) {
         if (!r->via_registers && !r->shifts) stmt_set(s, inside[i], both(l, inside[i], aligned[i]));
         if (!r->via_registers) continue;
-        const Value *select =
-            value_select(s, aligned[i], value_literal(s, "0x3210"), value_literal(s, "0x5410"));
-        stmt_set(s, value_named(s, "%s.byte_select", copies[i]), select);
+        stmt_set(s, value_named(s, "%s.words", copies[i]), aligned[i]);
     }
     for (int i = 0; i < 2; i++) {
         const Value *depth = number(l, l->p->depth_u);

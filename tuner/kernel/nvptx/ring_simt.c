@@ -33,6 +33,14 @@ static Simt simt_of(const GpuPlan *p, Stmts *s)
     return c;
 }
 
+/* Lines of a part that have one run, or single columns, of each lane along N. */
+static int lines_of_lanes(const GpuPlan *p)
+{
+    return ACC_LANES / p->ring.lanes_m * (VECTOR_BYTES / gpu_type_bytes(&p->in));
+}
+
+int ring_simt_adjacent(const GpuPlan *p) { return lines_of_lanes(p); }
+
 /* ---- places ---- */
 
 /* The thread's first row (0) or column (1). */
@@ -59,7 +67,7 @@ static AccRuns runs_of(const Simt *c)
 {
     ExprPool *pool = &c->s->pool;
     const int along = c->tt[0] / c->ve, runs = along * c->tt[1], block = c->lanes[1] * c->tt[1],
-              line = c->lanes[1] * c->ve;
+              line = lines_of_lanes(c->p);
     const AccNames x = ring_acc_names(c->p, pool, runs);
     const Expr *in_row = expr_mod_i(pool, x.r, along), *j = expr_div_i(pool, x.r, along);
     const Expr *at = expr_add(pool, expr_mul_i(pool, j, c->tt[0]), expr_mul_i(pool, in_row, c->ve));

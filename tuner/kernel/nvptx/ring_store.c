@@ -1,14 +1,15 @@
 /* How ring kernels store a tile's results, as statements. A tile of a GEMM inside D may go straight from
  * the accumulators, each run of a thread as one vector. All others, and those of contractions, pass
  * through shared memory in parts of some lines, each with one column of sums, so that adjacent threads
- * store adjacent rows of D: in vectors where these are aligned and inside D, 16-bit results in aligned
- * pairs, and otherwise element by element. That lines are read when all threads have written them, and
- * written when all have read, is checked (lower/slices.h). */
+ * store adjacent rows of D: in vectors where these are aligned and inside D, and otherwise element by
+ * element, where a thread has the same rows in all columns if the tile allows that. That lines are read when
+ * all threads have written them, and written when all have read, is checked (lower/slices.h). */
 #include "kernel/nvptx/ring_store.h"
 
 #include "kernel/gpu/gather.h"
 #include "kernel/lower/build.h"
 #include "kernel/lower/slices.h"
+#include "kernel/nvptx/ring_acc.h"
 
 enum { VECTOR = 16, MOST = 8, NO_SLOT = 0 };
 
@@ -48,11 +49,17 @@ static const char *named(const Store *c, const char *name)
     return c->reads ? stmts_name(c->s, "%s<READS>", name) : name;
 }
 
-/* May 16-bit results be stored as aligned pairs? */
-static bool has_pairs(const Store *c)
+/* Single results: does a thread have the same rows in all columns? Then these are `step` lines apart. */
+static bool has_rows(const Store *c)
 {
-    return !c->p->indices && gpu_type_bytes(&c->p->out) == 2 && !gpu_adds(c->p) &&
-           gpu_contiguous_results(c->p);
+    const int threads = c->p->n_threads, rows = c->p->mt[0];
+    return !c->p->indices &&
+           (rows % threads == 0 || (threads % rows == 0 && c->r.slots % (threads / rows) == 0));
+}
+/* Do instructions with a predicate load and store them? */
+static bool has_predicates(const Store *c)
+{
+    return has_rows(c) && !gpu_adds(c->p) && gpu_type_bytes(&c->p->out) <= 8;
 }
 /* May vectors of the lines be stored? */
 static bool has_wide(const Store *c)
@@ -96,7 +103,6 @@ static void types(const Store *c)
     vector(s, "@Sums", "@TC", c->p->acc_run, gpu_type_bytes(&c->p->acc));
     if (has_wide(c)) vector(s, "@Wide", "@TD", c->wide, bytes);
     if (has_straight(c)) vector(s, "@Run", "@TD", c->p->acc_run, bytes);
-    if (has_pairs(c)) vector(s, "@Pair", "@TD", 2, bytes);
 }
 
 /* Prints @line(): element i of the lines, added up over the LocalSplitU parts. */
@@ -181,13 +187,14 @@ static const Value *combined(const Store *c, const Value *x, const Value *old, c
 
 static const Value *reads(const Store *c) { return reg(c, c->reads ? "READS" : "false"); }
 
-/* to = x where C is read. */
-static void set_read(const Store *c, const Value *to, const Value *x)
+/* to = x where C is read, and `in` where that is not NULL. */
+static void set_read_if(const Store *c, const Value *in, const Value *to, const Value *x)
 {
-    stmt_if(c->s, reads(c));
+    stmt_if(c->s, in ? both(c, reads(c), in) : reads(c));
     stmt_set(c->s, to, x);
     stmt_end(c->s);
 }
+static void set_read(const Store *c, const Value *to, const Value *x) { set_read_if(c, NULL, to, x); }
 
 /* Element e of the lines from row m of a line on. */
 static const Value *of_line(const Store *c, const Value *m)
@@ -330,58 +337,100 @@ static void store_runs(const Store *c, int n)
     stmt_end(s);
 }
 
-/* Result e of a pair. */
-static void pair_element(const Store *c, int e)
+/* ---- single results of the same rows ---- */
+
+/* Declares what the thread's row m has for all columns; `left` and `skip` as in @Out, counted from the
+ * thread's first column. */
+static void row_begin(const Store *c, const Value *first)
 {
     Stmts *s = c->s;
-    const Value *m = reg(c, e ? "m_1" : "m_0");
-    const Value *with_c = both(c, reads(c), op(c, VALUE_LT, m, reg(c, "o.m_left"))), *old = NULL;
-    load_rows(c, 1, m, NULL, e);
-    if (c->reads) {
-        old = stmt_var(s, "@TD", stmts_name(s, "c_%d", e), NULL);
-        stmt_if(s, with_c);
-        stmt_set(s, old, value_load(s, element_at(c, place(c, 'c', m, reg(c, "n")))));
+    const Value *m = reg(c, "m"), *zero = number(c, 0);
+    const Value *in = stmt_define(s, "bool", "in_m", inside(c, m, 'm'));
+    operands(c, 1);
+    if (fused_any(&c->p->fused)) {
+        stmt_if(s, in);
+        load_rows(c, 1, m, NULL, 0);
         stmt_end(s);
     }
-    const Value *v =
-        combined(c, of_line(c, m), old, c->reads ? with_c : reads(c), value_at_i(s, reg(c, "rows"), e));
-    stmt_set(s, element(c, "x", expr_const(&s->pool, e)), value_call(s, "@from_c", v));
+    const Value *left = value_select(s, in, reg(c, "o.n_left"), zero);
+    stmt_define(s, "int", "left", op(c, VALUE_SUB, left, first));
+    stmt_define(s, "int", "skip", op(c, VALUE_SUB, reg(c, "o.n_skip"), first));
+    for (int i = 0; i < 1 + c->reads; i++) {
+        const char tensor = i ? 'c' : 'd';
+        const Value *at = place(c, tensor, m, first);
+        at = stmt_var(s, i ? "const @TD *" : "@TD *", i ? "c" : "d", at);
+        if (has_predicates(c)) stmt_call(s, "@keep_address", at);
+    }
 }
 
-/* Prints @store_pairs(), 16-bit results as aligned pairs. In a column whose first element is not aligned
- * to 4 bytes the pairs begin at row 1. */
-static void store_pairs(const Store *c)
+/* Stores the thread's result in line `slot` and column n, counted from the thread's first column. The result
+ * is computed in any case, so that the compiler needs no branch. */
+static void row_store(const Store *c, const Value *first)
 {
     Stmts *s = c->s;
-    ExprPool *p = &s->pool;
-    const int each = c->p->mt[0] / 2, bytes = gpu_type_bytes(&c->p->out);
-    const Value *n = reg(c, "n"), *left = reg(c, "o.m_left"), *skip = reg(c, "o.m_skip");
-    part_function(c, "@store_pairs");
-    const Expr *i = vectors(c, each, UNROLL_2);
-    stmt_if(s, inside(c, n, 'n'));
-    operands(c, 2);
-    const Value *d = stmt_define(s, "@TD *const", "d",
-                                 sum(c, reg(c, "o.d"), value_call(s, "@d_at_n", n, reg(c, "o.ldd"))));
-    const Value *first = op(c, VALUE_DIV, value_cast(s, "@u64", d), number(c, bytes));
-    const Value *odd = value_cast(s, "int", op(c, VALUE_AND, first, number(c, 1)));
-    const Value *m_0 =
-        stmt_define(s, "int", "m_0", sum(c, value_expr(s, expr_mul_i(p, expr_mod_i(p, i, each), 2)), odd));
-    const Value *next = sum(c, m_0, number(c, 1)), *in = op(c, VALUE_LT, next, number(c, c->p->mt[0]));
-    /* the row behind the tile's last one is taken for row 0 */
-    const Value *m_1 = stmt_define(s, "int", "m_1", value_select(s, in, next, number(c, 0)));
-    load_column(c, n);
-    stmt_var(s, "@Pair", "x", NULL);
-    for (int e = 0; e < 2; e++) pair_element(c, e);
-    const Value *second = op(c, VALUE_BOTH, m_1, op(c, VALUE_LT, m_1, left));
-    stmt_if(s, op(c, VALUE_BOTH, second, op(c, VALUE_GE, m_0, skip)));
-    stmt_store(s, vector_at(c, "@Pair", 2, sum(c, d, m_0)), reg(c, "x"));
-    stmt_else(s);
-    for (int e = 0; e < 2; e++) {
-        const Value *m = e ? m_1 : m_0;
-        stmt_if(s, op(c, VALUE_BOTH, op(c, VALUE_LT, m, left), op(c, VALUE_GE, m, skip)));
-        stmt_store(s, element_at(c, sum(c, d, m)), element(c, "x", expr_const(p, e)));
+    const Value *n = reg(c, "n"), *old = NULL;
+    const Value *in = op(c, VALUE_LT, n, reg(c, "left"));
+    in = stmt_define(s, "bool", "in", op(c, VALUE_BOTH, in, op(c, VALUE_GE, n, reg(c, "skip"))));
+    if (c->reads) {
+        const Value *at = sum(c, reg(c, "c"), value_call(s, "@c_at_n", n, reg(c, "o.ldc")));
+        old = stmt_var(s, "@TD", "old", value_call_0(s, "@TD"));
+        if (has_predicates(c))
+            set_read(c, old, value_call(s, "@load_if", in, at));
+        else
+            set_read_if(c, in, old, value_load(s, element_at(c, at)));
+    }
+    if (fused_any(&c->p->fused)) {
+        stmt_if(s, in);
+        load_column(c, sum(c, n, first));
         stmt_end(s);
     }
+    const Value *v = combined(c, of_line(c, reg(c, "m")), old, reads(c), value_at_i(s, reg(c, "rows"), 0));
+    v = stmt_define(s, "@TC", "v", v);
+    const Value *to = sum(c, reg(c, "d"), value_call(s, "@d_at_n", n, reg(c, "o.ldd")));
+    if (has_predicates(c)) {
+        stmt_call(s, "@store_if", in, to, value_call(s, "@from_c", v));
+        return;
+    }
+    stmt_if(s, in);
+    stmt_call(s, "@put", to, v);
+    stmt_end(s);
+}
+
+/* Prints @store_rows(). Threads with the same row begin in adjacent columns. Where enough adjacent lines hold
+ * adjacent columns, all places in D are a sum of the thread's first one and a multiple of the leading
+ * dimension that the compiler knows. */
+static void store_rows(const Store *c)
+{
+    enum { FEW = 4 };
+    Stmts *s = c->s;
+    ExprPool *p = &s->pool;
+    const int rows = c->p->mt[0], threads = c->p->n_threads, step = threads > rows ? threads / rows : 1;
+    const int adjacent = ring_acc_adjacent(c->p), slots = c->r.slots;
+    const bool known = adjacent % step == 0 && slots % adjacent == 0;
+    const int group = known ? adjacent : step, groups = slots / group;
+    const Expr *tid = expr_var(p, "tid", NO_SLOT, 0, threads - 1);
+    part_function(c, "@store_rows");
+    const Value *first = stmt_define(s, "int", "first", value_expr(s, expr_div_i(p, tid, rows)));
+    const Expr *j = stmt_unrolled(s, "j", NO_SLOT, rows > threads ? rows / threads : 1);
+    const Expr *m = expr_add(p, expr_mod_i(p, tid, rows), expr_mul_i(p, j, threads));
+    stmt_define(s, "int", "m", value_expr(s, m));
+    row_begin(c, first);
+    const Expr *g = stmt_loop(s, (Loop){.var = "g",
+                                        .type = "int",
+                                        .start = expr_const(p, 0),
+                                        .limit = expr_const(p, groups),
+                                        .unroll = groups <= FEW ? UNROLL_FULL
+                                                  : known       ? UNROLL_NONE
+                                                                : UNROLL_4});
+    const Value *line = value_expr(s, expr_mul_i(p, g, group));
+    if (!known) line = sum(c, line, first);
+    const Value *column = value_call(s, "@Acc::column", reg(c, "part"), line);
+    if (!known) column = op(c, VALUE_SUB, column, first);
+    stmt_define(s, "int", "column", column);
+    const Expr *i = stmt_unrolled(s, "i", NO_SLOT, group / step), *at = expr_mul_i(p, i, step);
+    stmt_define(s, "int", "slot", sum(c, value_expr(s, expr_add(p, expr_mul_i(p, g, group), at)), first));
+    stmt_define(s, "int", "n", sum(c, reg(c, "column"), value_expr(s, at)));
+    row_store(c, first);
     for (int k = 0; k < 4; k++) stmt_end(s);
 }
 
@@ -430,7 +479,7 @@ static Err store_lines(const Store *c)
         stmt_do(s, value_call_n(s, named(c, "@store_wide"), 4, x));
         stmt_else(s);
     }
-    stmt_do(s, value_call_n(s, named(c, has_pairs(c) ? "@store_pairs" : "@store_part"), 4, x));
+    stmt_do(s, value_call_n(s, named(c, has_rows(c) ? "@store_rows" : "@store_part"), 4, x));
     if (has_wide(c)) stmt_end(s);
     stmt_end(s);
     stmt_end(s);
@@ -488,7 +537,7 @@ static Err all(const Store *c)
 {
     if (has_straight(c)) store_whole(c);
     if (has_wide(c)) store_runs(c, c->wide);
-    has_pairs(c) ? store_pairs(c) : store_runs(c, 1);
+    has_rows(c) ? store_rows(c) : store_runs(c, 1);
     TRY(store_lines(c));
     store_as(c);
     return ERR_OK;
@@ -500,6 +549,7 @@ Err ring_store(const GpuPlan *p, RingResults r, Stmts *s)
     const Value *const x[] = {value_reg(s, "o"), value_reg(s, "acc"), value_reg(s, "lds"),
                               value_reg(s, "tid")};
     gpu_heading(s, "---- results ----");
+    if (has_predicates(&c)) stmt_file(s, "nvptx/ring_results.cuh");
     types(&c);
     line_function(&c);
     TRY(all(&c));
