@@ -13,8 +13,8 @@
  * The table below says how many runners stay for how long; its numbers come from tests on a simulated device
  * with known truth (test/golden/client_race.sh). On sizes that judge a library's choices (race-all-from) the
  * first stage has more runners: a choice may be any of them, and what it loses should not rest on first
- * samples. Without race-final there is no last stage: the rounds of a search and its further sizes only need
- * to know which solutions are good, and the last stage, with its rests, would take most of their time.
+ * samples. With fewer race-stages the later ones are left out: rounds of a search only need to know which
+ * solutions are good.
  */
 #include <math.h>
 #include <stdio.h>
@@ -435,12 +435,12 @@ static Err second_look(Race *c)
 
 static Err run_stages(Race *c)
 {
-    const bool has_final = c->v->s->o.race_final;
+    const int n = (int)c->v->s->o.race_stages;
     TRY(second_look(c));
-    for (int i = 0; i < N_STAGES - !has_final; i++) {
+    for (int i = 0; i < n; i++) {
         drop_out(c, &stages[i]);
         c->final = i == N_STAGES - 1;
-        if (has_final && !c->final && n_in(c) <= stages[N_STAGES - 1].max_runners && i > 0) continue;
+        if (n == N_STAGES && !c->final && n_in(c) <= stages[N_STAGES - 1].max_runners && i > 0) continue;
         TRY(run_stage(c, &stages[i]));
     }
     return 0;

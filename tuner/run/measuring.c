@@ -281,8 +281,8 @@ const char **measuring_args(Run *r, const char *device)
         if (!argv[n - 1]) return NULL;
     }
     if (r->in_rounds) {
-        argv[n++] = "--race-final";
-        argv[n++] = "False";
+        argv[n++] = "--race-stages";
+        argv[n++] = "1";
         argv[n++] = "--check-winner";
         argv[n++] = "False";
     }

@@ -46,8 +46,9 @@ static const double CHECK_SHARE = 0.5;
 static const double RANGE_SHARE = 0.05;
 enum { RANGE_LEAST = 8 };
 /* Seconds of a race on one size: in rounds, which only need to separate good candidates from bad ones; of the
- * finalists at most (the client's default); and the least. */
-static const double ROUND_RACE_S = 0.2, FINAL_RACE_S = 2, RACE_S_MIN = 0.05;
+ * finalists at most (the client's default); and the least. LAST_S: what the least of blocks in the last stage
+ * of a race takes on average, with the rests between them. */
+static const double ROUND_RACE_S = 0.2, FINAL_RACE_S = 2, RACE_S_MIN = 0.05, LAST_S = 0.12;
 
 /* The work of all groups together in one round. */
 typedef struct {
@@ -111,7 +112,7 @@ static size_t range_most(const Searching *x)
     return n < RANGE_LEAST ? RANGE_LEAST : n < MODEL_RANGE_KERNELS ? (size_t)n : MODEL_RANGE_KERNELS;
 }
 
-/* Seconds of the final measurement of a size with n kernels by search_cost.h, without their launches. */
+/* Seconds of the operands and checks of a size with n kernels by search_cost.h, without their launches. */
 static double size_seconds(const Group *g, size_t z, size_t n)
 {
     const ProblemType *pt = &g->problem->pt;
@@ -124,7 +125,7 @@ static double final_size_seconds(const Searching *x, const Group *g, size_t z)
 {
     const bool is_held_out = z + g->n_held_out >= g->n_sizes;
     const size_t n = g->searched.ns ? g->n_variants : FINALISTS_GUESS + range_most(x);
-    return size_seconds(g, z, is_held_out ? n : 0);
+    return LAST_S + size_seconds(g, z, is_held_out ? n : 0);
 }
 
 /* Seconds of all final measurements, without finalists; sizes between have none. */
@@ -218,7 +219,7 @@ static Err final_costs_note(const Searching *x, const SearchGroup *s)
     for (size_t z = 0; z < g->n_sizes; z++) {
         size_t n = 0;
         for (size_t i = 0; i < g->n_variants; i++) n += group_races(g, z, i);
-        g->searched.seconds[z] = race + scale * size_seconds(g, z, n);
+        g->searched.seconds[z] = race + scale * (LAST_S + size_seconds(g, z, n));
     }
     return ERR_OK;
 }

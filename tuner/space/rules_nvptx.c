@@ -333,9 +333,10 @@ static int32_t place_registers(const Derive *d, int t)
     return gathers(d) ? places * (ADDRESS + pads) + pads + ENTRY : 0;
 }
 
-/* Registers of a thread whose 16-bit elements are copied one by one, by what ptxas needs for mma.sync on tiles
- * of 32x64 to 128x64: accumulators; fragments, 4 registers for 16 columns of D and 2 for 8 rows; two for each
- * pair of elements between global and shared memory; addresses, which more than 16 copies of a chunk keep. */
+/* Registers of a thread whose 16-bit elements are copied one by one, by what ptxas needs for mma.sync on
+ * tiles of 32x64 to 128x64: accumulators; fragments, 4 registers for 16 columns of D and 2 for 8 rows; two
+ * for each pair of elements between global and shared memory; addresses, which more than 16 copies of a chunk
+ * keep. */
 static int32_t registers_of_elements(const Solution *s, int32_t sums)
 {
     enum { OTHERS = 42, AHEAD = 24, FEW = 8, MANY = 16, OF_COPY = 4 };
