@@ -126,7 +126,6 @@ typedef struct {
     Library *lib;
     const Table *t;
     const Contraction *p;
-    const LibSolution *solution; /* the last that was allowed */
     Err e;
 } Ask;
 
@@ -135,9 +134,7 @@ static bool can_solve(void *ctx, size_t kernel)
     Ask *q = ctx;
     const LibSolution *s;
     if (!q->e) q->e = solution_of(q->lib, q->t->chunk, q->t->model->solution[kernel], &s);
-    if (q->e || !solution_can_solve(s, q->p)) return false;
-    q->solution = s;
-    return true;
+    return !q->e && solution_can_solve(s, q->p);
 }
 
 Err table_model_find(Library *lib, const Table *t, const Contraction *p, Selection *out)
@@ -148,7 +145,7 @@ Err table_model_find(Library *lib, const Table *t, const Contraction *p, Selecti
     size_t k = model_choose(&t->model->select, &z, can_solve, &q, &seconds);
     if (q.e || k == SIZE_MAX) return q.e;
     memset(out, 0, sizeof *out);
-    out->solution = q.solution;
+    TRY(solution_of(lib, t->chunk, t->model->solution[k], &out->solution));
     out->why = WHY_MODEL;
     out->speed = contraction_flops(p) / seconds * 1e-9;
     return ERR_OK;

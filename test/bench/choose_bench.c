@@ -1,6 +1,7 @@
-/* choose_bench [KERNELS [SIZES]]: what libtuner's choice by the performance model takes for a size that it
- * has not seen, with made libraries of 27, 60 and 200 kernels (or of that many) that have times of 38 sizes
- * (or of that many), on the numbers of an H200. Prints medians with their 95% interval over n repetitions,
+/* choose_bench [KERNELS [SIZES] | FILE.times]: what libtuner's choice by the performance model takes for a
+ * size that it has not seen, with made libraries of 27, 60 and 200 kernels (or of that many) that have times
+ * of 38 sizes (or of that many), on the numbers of an H200; or with the library whose times a file has
+ * (recorded.h). Prints medians with their 95% interval over n repetitions,
  * and a sum over all choices, which must not change when the choice is made faster. */
 #include <math.h>
 #include <stdio.h>
@@ -9,9 +10,12 @@
 
 #include "base/fs.h"
 #include "measure/model.h"
+#include "measure/model_correct.h"
+#include "measure/model_quality.h"
 #include "measure/stats.h"
 #include "problem/model_select.h"
 #include "problem/target.h"
+#include "test/bench/recorded.h"
 #include "test/model_kernel.h"
 
 enum { SIZES = 38, N_QUERIES = 2000, REPEAT = 15 };
@@ -48,6 +52,8 @@ static ModelKernel kernel_draw(void)
                          .cluster_n = 1,
                          MODEL_KERNEL_16_BIT,
                          .free_a = 1,
+                         .pack_a = engine ? MODEL_PACK_UNALIGNED : 0,
+                         .pack_b = engine ? MODEL_PACK_UNALIGNED : 0,
                          .steps = 4,
                          .use_c = 1,
                          .rate = engine ? 8192 : 5079,
@@ -67,31 +73,30 @@ static ModelSize size_draw(void)
     return z;
 }
 
-static Err bench(size_t n_kernels, size_t n_sizes)
+/* Kernels of the copy engine read aligned operands alone, unless they copy them first. */
+typedef struct {
+    const ModelSelector *s;
+    const ModelSize *z;
+} Ask;
+static bool can_run(void *ctx, size_t k)
 {
-    Arena a;
-    ModelSelector s;
-    ModelDevice d;
+    const Ask *q = ctx;
+    const ModelKernel *x = &q->s->entry[k].kernel;
+    return x->class != MODEL_ENGINE || ((x->pack_a || q->z->align_a >= MODEL_ENGINE_ALIGN) &&
+                                        (x->pack_b || q->z->align_b >= MODEL_ENGINE_ALIGN));
+}
+
+static void bench(const ModelSelector *s)
+{
     static ModelSize query[N_QUERIES];
     double ns[REPEAT], seconds, sum = 0;
     size_t chosen = 0;
-    arena_init(&a, 0);
-    model_of_part(target_find(STR("sm_90a")), STR("H200"), 0, &d);
-    TRY(model_selector_new(&a, n_kernels, n_sizes, &s));
-    for (size_t k = 0; k < n_kernels; k++) {
-        ModelKernel kernel = kernel_draw();
-        s.entry[k] =
-            (ModelEntry){.kernel = kernel, .device = d, .rates = model_rates((ModelClass)kernel.class)};
-    }
-    for (size_t p = 0; p < n_sizes; p++) s.size[p] = size_draw();
-    for (size_t i = 0; i < n_kernels * n_sizes; i++)
-        s.residual[i] = draw(0, 1) < 0.7 ? (float)draw(-0.2, 0.2) : NAN;
-    model_selector_finish(&s);
     for (int i = 0; i < N_QUERIES; i++) query[i] = size_draw();
     for (int r = 0; r < REPEAT; r++) {
         const uint64_t from = clock_ns();
         for (int i = 0; i < N_QUERIES; i++) {
-            const size_t k = model_choose(&s, &query[i], NULL, NULL, &seconds);
+            Ask q = {s, &query[i]};
+            const size_t k = model_choose(s, &query[i], can_run, &q, &seconds);
             if (r == 0) chosen = chosen * 31 + k, sum += seconds;
         }
         ns[r] = (double)(clock_ns() - from) / N_QUERIES;
@@ -101,17 +106,64 @@ static Err bench(size_t n_kernels, size_t n_sizes)
     printf("choose_bench: choice by the model among %3zu kernels with times of %zu sizes %8.4g ns [%.4g, "
            "%.4g] n %d; sum "
            "%016zx %.9g\n",
-           n_kernels, n_sizes, m.median, m.lo, m.hi, REPEAT, chosen, sum);
-    arena_fini(&a);
+           s->n_kernels, s->n_points, m.median, m.lo, m.hi, REPEAT, chosen, sum);
+}
+
+static Err made(Arena *a, size_t n_kernels, size_t n_sizes)
+{
+    ModelSelector s;
+    ModelDevice d;
+    model_of_part(target_find(STR("sm_90a")), STR("H200"), 0, &d);
+    TRY(model_selector_new(a, n_kernels, n_sizes, &s));
+    for (size_t k = 0; k < n_kernels; k++) {
+        ModelKernel kernel = kernel_draw();
+        s.entry[k] =
+            (ModelEntry){.kernel = kernel, .device = d, .rates = model_rates((ModelClass)kernel.class)};
+    }
+    for (size_t p = 0; p < n_sizes; p++) s.size[p] = size_draw();
+    for (size_t i = 0; i < n_kernels * n_sizes; i++)
+        s.residual[i] = draw(0, 1) < 0.7 ? (float)draw(-0.2, 0.2) : NAN;
+    model_selector_finish(&s);
+    bench(&s);
     return ERR_OK;
+}
+
+static Err recorded(Arena *a, const char *path)
+{
+    ModelMatrix m;
+    ModelSelector s;
+    ModelDevice d;
+    ModelRates rates[MODEL_CLASSES];
+    ModelShape *shape;
+    TRY(recorded_read(a, path, &m));
+    model_of_part(target_find(STR("sm_90a")), STR("H200"), 0, &d);
+    model_rates_typical(rates);
+    TRY(model_fit_matrix(&m, NULL, &d, rates, NULL));
+    TRY(model_correct(a, &m, NULL, &d, rates, &shape));
+    TRY(model_selector_of(a, &m, NULL, &d, rates, (const ModelShape *)shape, &s));
+    bench(&s);
+    return ERR_OK;
+}
+
+static Err run(int argc, char **argv)
+{
+    static const size_t n[] = {27, 60, 200};
+    const size_t sizes = argc > 2 ? (size_t)atol(argv[2]) : SIZES;
+    Arena a;
+    Err e = ERR_OK;
+    arena_init(&a, 0);
+    if (argc > 1 && strstr(argv[1], ".times"))
+        e = recorded(&a, argv[1]);
+    else if (argc > 1)
+        e = made(&a, (size_t)atol(argv[1]), sizes);
+    for (size_t i = 0; !e && argc < 2 && i < sizeof n / sizeof *n; i++) e = made(&a, n[i], sizes);
+    arena_fini(&a);
+    return e;
 }
 
 int main(int argc, char **argv)
 {
-    static const size_t n[] = {27, 60, 200};
-    const size_t sizes = argc > 2 ? (size_t)atol(argv[2]) : SIZES;
-    Err e = argc > 1 ? bench((size_t)atol(argv[1]), sizes) : 0;
-    for (size_t i = 0; !e && argc < 2 && i < sizeof n / sizeof *n; i++) e = bench(n[i], sizes);
+    const Err e = run(argc, argv);
     if (e) fprintf(stderr, "choose_bench: %s\n", err_message());
     return e;
 }

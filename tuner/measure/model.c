@@ -96,7 +96,7 @@ static Err gpu_kernel_numbers(const Solution *s, const Target *t, ModelKernel *k
 {
     GpuPlan p;
     TRY(gpu_plan_sketch(&p, s, t));
-    bool engine = p.groups.used;
+    bool engine = p.groups.used, elements = p.ring.used && p.ring.via_registers;
     int32_t local = engine ? p.lds_bytes : p.ring.used ? p.ring.lds_bytes : p.lds_bytes;
     int32_t stages = engine ? p.groups.stages : p.ring.used ? p.prefetch + 1 : p.prefetch ? 2 : 1;
     int32_t bytes = gpu_type_bytes(&p.in);
@@ -114,8 +114,8 @@ static Err gpu_kernel_numbers(const Solution *s, const Target *t, ModelKernel *k
                                                          : 1,
                        .cluster_m = engine ? p.groups.cluster[0] : 1,
                        .cluster_n = engine ? p.groups.cluster[1] : 1,
-                       .load_a = engine ? 16 : p.op[0].width * bytes,
-                       .load_b = engine ? 16 : p.op[1].width * bytes,
+                       .load_a = engine ? 16 : elements ? bytes : p.op[0].width * bytes,
+                       .load_b = engine ? 16 : elements ? bytes : p.op[1].width * bytes,
                        .store = engine ? engine_store_bytes(s, &p) : p.store_width * gpu_type_bytes(&p.out),
                        .free_a = p.op[0].tlu,
                        .free_b = p.op[1].tlu,

@@ -6,7 +6,7 @@
 
 #include "problem/problem.h"
 
-/* Measured on an H200 with 16 cores: 542 pairs on 79 sizes of f16 layers, from 45 million elements on average,
+/* Measured on an H200 with 16 cores: 542 pairs on 79 sizes of f16 layers, of 45 million elements on average,
  * in a race of one stage.
  *
  *   client   CLIENT_S until its first measurement

@@ -51,6 +51,15 @@ FLOATS_INLINE Floats floats_log2(Floats x)
            m * (4.0496169F + m * (-2.0994023F + m * (0.63551112F + m * -0.080010877F)));
 }
 
+/* The fourth root of positive numbers, to 1e-4, never less. */
+FLOATS_INLINE Floats floats_root4(Floats x)
+{
+    const FloatsMask quarter = ((FloatsMask)x >> 2) + (127 << 23) / 4 * 3;
+    Floats y = (Floats)quarter;
+    for (int i = 0; i < 2; i++) y = 0.75F * y + 0.25F * x / (y * y * y);
+    return y;
+}
+
 /* The least of n floats; n is at least 1, and the padding after the last one is never less. */
 FLOATS_INLINE float floats_least(const float *p, size_t n)
 {

@@ -86,7 +86,7 @@ typedef struct {
 
 /* Clocks of accesses that are narrower than 16 bytes for each lane: the address units accept 8 lanes in a
  * clock (H200, A100 and MI300 agree within a factor of two). */
-static double access_clocks(double bytes, int32_t width) { return bytes / (width * 8.0); }
+double model_access_clocks(double bytes, int32_t width) { return bytes / (width * 8.0); }
 
 static int32_t width_of(int32_t width, int32_t align)
 {
@@ -96,11 +96,11 @@ static int32_t width_of(int32_t width, int32_t align)
 /* Results of wgmma that the copy engine does not store, by EngineStore or by their alignment: the threads of
  * a consumer store their elements one after the other. ELEMENT_CLOCKS of each: measured on an H200, where 64
  * and 128 elements of a thread take 5.5 to 6.3 and 11 to 12 us. */
-static double element_clocks(const Gpu *g, bool sums)
+double model_element_clocks(const ModelKernel *k, bool aligned)
 {
     static const double ELEMENT_CLOCKS = 180, WARP_GROUP = 128;
-    const ModelKernel *k = g->k;
-    const bool lines = k->store > k->bytes_d && g->z->align_d >= 16;
+    const bool sums = k->split_kind == MODEL_SPLIT_WORKSPACE || k->split_kind == MODEL_SPLIT_JOINED;
+    const bool lines = k->store > k->bytes_d && aligned;
     if (sums || lines || k->split_kind == MODEL_SPLIT_CLUSTER) return 0;
     const double consumers = k->persistent == 2 ? 1 : most(k->threads / WARP_GROUP - 1, 1);
     return ELEMENT_CLOCKS * k->tile_m * k->tile_n / (WARP_GROUP * consumers);
@@ -117,15 +117,15 @@ static double store_clocks(const Gpu *g)
     if (k->split_kind == MODEL_SPLIT_CLUSTER)
         clocks =
             clocks / k->split + 2.0 * k->tile_m * k->tile_n * k->bytes_sum / (g->d->local_rate * g->r->local);
-    if (k->class == MODEL_ENGINE) return clocks + element_clocks(g, sums);
-    return clocks + access_clocks(bytes, width_of(k->store, sums ? 16 : g->z->align_d));
+    if (k->class == MODEL_ENGINE)
+        return clocks + model_element_clocks(k, g->z->align_d >= MODEL_ENGINE_ALIGN);
+    return clocks + model_access_clocks(bytes, width_of(k->store, sums ? 16 : g->z->align_d));
 }
 
 /* Whether a kernel that may copy an operand does so: always, or where the copy engine cannot read it. */
 static bool is_copied(int32_t pack, int32_t align)
 {
-    static const int32_t ENGINE_ALIGN = 16;
-    return pack == MODEL_PACK_ALWAYS || (pack && align < ENGINE_ALIGN);
+    return pack == MODEL_PACK_ALWAYS || (pack && align < MODEL_ENGINE_ALIGN);
 }
 
 /* Bytes that the L2 cache gives for one that is used. The copy engine asks for a box's row, LINE bytes or
@@ -152,7 +152,7 @@ static void gpu_chunk(Gpu *g)
     double local = (double)k->local_bytes * k->depth / (g->d->local_rate * r->local);
     int32_t width_a = width_of(k->load_a, g->z->align_a), width_b = width_of(k->load_b, g->z->align_b);
     bool slow = k->class != MODEL_ENGINE && (width_a < k->load_a || width_b < k->load_b);
-    if (k->class != MODEL_ENGINE) local += access_clocks(a, width_a) + access_clocks(b, width_b);
+    if (k->class != MODEL_ENGINE) local += model_access_clocks(a, width_a) + model_access_clocks(b, width_b);
     double wait = r->load_clocks;
     if (slow) /* element by element, without loads ahead */
         wait += math + local + (a + b) / (2.0 * k->threads) * 8 * r->slow;
@@ -194,7 +194,7 @@ static void gpu_init(Gpu *g, const ModelKernel *k, const ModelDevice *d, const M
     g->once_a = z->once_a > 0 ? z->once_a : 1;
     g->once_b = z->once_b > 0 ? z->once_b : 1;
     double once = (z->m * g->once_a + z->n * g->once_b) * z->k * z->batch * k->bytes_ab;
-    g->resident = once > 0 ? least(1, 0.7 * d->l2_bytes / once) : 1;
+    g->resident = once > 0 ? least(1, MODEL_RESIDENT * d->l2_bytes / once) : 1;
     gpu_chunk(g);
 }
 

@@ -162,7 +162,7 @@ typedef struct {
 } ModelTime;
 
 /* ModelSize.align_* of strides whose bits are combined by OR, in bytes: at most a line of the L2 cache. */
-enum { MODEL_ALIGN_MAX = 128 };
+enum { MODEL_ALIGN_MAX = 128, MODEL_ENGINE_ALIGN = 16 /* that the copy engine needs */ };
 static inline int32_t model_align(int64_t stride_bytes)
 {
     int64_t power = stride_bytes & -stride_bytes;
@@ -183,6 +183,14 @@ static inline double model_cluster_cus(double n_cu, double cluster)
 ModelRates model_rates(ModelClass c);
 const char *model_rate_name(int i);
 const char *model_class_name(ModelClass c);
+
+/* The part of the L2 cache in which A and B stay between rounds of work-groups. */
+#define MODEL_RESIDENT 0.7
+/* Parts of model_time: clocks of a compute unit for accesses of `width` bytes a lane; for the elements of a
+ * tile of wgmma that threads store one by one, because D is not aligned for the copy engine or the kernel
+ * does not use it. */
+double model_access_clocks(double bytes, int32_t width);
+double model_element_clocks(const ModelKernel *k, bool aligned);
 
 /* False when numbers of a file lie outside of what model_time accepts. */
 bool model_kernel_ok(const ModelKernel *k);

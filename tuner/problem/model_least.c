@@ -1,8 +1,9 @@
 /* Lower bounds and corrections of predicted times. See model_least.h.
  *
  * A launch is rounds of all compute units. A round takes at least as long as its work-groups multiply, wait,
- * fill the pipeline and store; DRAM is left out. The numbers are arrays over the kernels, so that the
- * compiler vectorises the loop.
+ * fill the pipeline and store; DRAM is left out. Operands that the copy engine cannot read are copied first.
+ * The numbers are arrays over the kernels, so that the compiler vectorises the loop; of those that depend on
+ * the alignment of A, B or D there is an array for each case.
  */
 #include "problem/model_least.h"
 
@@ -18,19 +19,40 @@
     L(slots) /* work-groups that run at once */                                                              \
     L(per_slot)                                                                                              \
     L(per_cu)                                                                                                \
-    L(round_s) /* seconds of a chunk of a whole round; of one of a single work-group on each compute unit */ \
-    L(one_s)                                                                                                 \
-    L(more_s)  /* of a whole round, divided by the work-groups of a compute unit */                          \
-    L(end_s)   /* of first loads and stores of a whole round, without those that overlap */                  \
-    L(last_s)  /* the same of the last round */                                                              \
+    L(round_a) /* microseconds of the L2 cache for loads of A and of B, in the same rounds */                \
+    L(round_b)                                                                                               \
+    L(one_a)                                                                                                 \
+    L(one_b)                                                                                                 \
+    L(wastes_a) /* 1: unaligned rows lie in more lines of the L2 cache */                                    \
+    L(wastes_b)                                                                                              \
+    L(dram)   /* the same of DRAM in a round after the first, where nothing stays in the L2 cache */         \
+    L(stays)  /* elements of A and B that stay there */                                                      \
+    L(power)  /* microseconds that the clock loses to power in a chunk of one work-group */                  \
+    L(powers) /* of a whole round */                                                                         \
+    L(end_s)  /* of first loads and stores of a whole round, without those that overlap */                   \
+    L(end_odd_s)                                                                                             \
+    L(last_s) /* the same of the last round */                                                               \
+    L(last_odd_s)                                                                                            \
+    L(copy_a_s) /* of copying an element of A */                                                             \
+    L(copy_a_odd_s)                                                                                          \
+    L(copy_b_s)                                                                                              \
+    L(copy_b_odd_s)                                                                                          \
     L(rest)    /* part of the time of its chunks that the last round takes at least: 0 with stream-K */      \
     L(fixed_s) /* launches, first loads, last stores */                                                      \
     L(sum_s)   /* of an element of D, of adding up parts of K */
+
+/* Which of A and B are misaligned: neither, A, B, both. */
+enum { ODD = 4 };
 
 struct ModelLeast {
 #define LEAST_FIELD(name) float *name;
     LEAST_LISTS(LEAST_FIELD)
 #undef LEAST_FIELD
+    /* fourth powers of microseconds of a chunk, by which of A and B are misaligned: of a whole round, without
+     * the L2 cache and DRAM; of a round with a work-group on each compute unit; of a whole round, divided by
+     * the work-groups of a compute unit */
+    float *round_4[ODD], *one_4[ODD], *more_4[ODD];
+    float *copy_s[ODD]; /* of the launch that copies */
     float *coefficient[MODEL_SHAPE];
 };
 
@@ -41,6 +63,12 @@ Err model_least_new(Arena *a, size_t n, ModelLeast **out)
 #define LEAST_NEW(name) TRY_ALLOC(l->name = ARENA_ARRAY(a, floats_padded(n), float));
     LEAST_LISTS(LEAST_NEW)
 #undef LEAST_NEW
+    for (int i = 0; i < ODD; i++) {
+        TRY_ALLOC(l->round_4[i] = ARENA_ARRAY(a, floats_padded(n), float));
+        TRY_ALLOC(l->one_4[i] = ARENA_ARRAY(a, floats_padded(n), float));
+        TRY_ALLOC(l->more_4[i] = ARENA_ARRAY(a, floats_padded(n), float));
+        TRY_ALLOC(l->copy_s[i] = ARENA_ARRAY(a, floats_padded(n), float));
+    }
     for (int i = 0; i < MODEL_SHAPE; i++)
         TRY_ALLOC(l->coefficient[i] = ARENA_ARRAY(a, floats_padded(n), float));
     return ERR_OK;
@@ -48,17 +76,10 @@ Err model_least_new(Arena *a, size_t n, ModelLeast **out)
 
 static double most(double a, double b) { return a > b ? a : b; }
 
-static double norm4(double a, double b, double c, double d)
-{
-    return sqrt(sqrt(a * a * a * a + b * b * b * b + c * c * c * c + d * d * d * d));
-}
+/* The part of a round's tiles that is inside D, at least, along a square's side. */
+static const double EDGES = 0.7;
 
-/* Seconds of a chunk, `math` of them multiplications, at the clock that power allows. */
-static float powered(double seconds, double math, const ModelRates *r)
-{
-    const double busy = math * r->math;
-    return (float)(seconds + r->power * (busy < seconds ? busy : seconds));
-}
+static double fourth(double x) { return x * x * x * x; }
 
 /* Register tiles of all threads, one element of K at a time. */
 static void least_of_host(ModelLeast *l, size_t i, const ModelKernel *k, const ModelDevice *d,
@@ -67,9 +88,64 @@ static void least_of_host(ModelLeast *l, size_t i, const ModelKernel *k, const M
     const double unit = 2.0 * k->unit_m * k->unit_n;
     l->per_m[i] = 1 / (float)k->unit_m, l->per_n[i] = 1 / (float)k->unit_n;
     l->each[i] = l->per_k[i] = l->slots[i] = l->per_slot[i] = l->per_cu[i] = l->rest[i] = 1;
-    l->round_s[i] = (float)(unit / ((double)k->rate * r->math * d->clock_hz * d->n_cu));
-    l->one_s[i] = l->more_s[i] = l->end_s[i] = l->last_s[i] = l->sum_s[i] = 0;
+    for (int odd = 0; odd < ODD; odd++) {
+        l->round_4[odd][i] = (float)fourth(1e6 * unit / ((double)k->rate * r->math * d->clock_hz * d->n_cu));
+        l->one_4[odd][i] = l->more_4[odd][i] = l->copy_s[odd][i] = 0;
+    }
+    l->round_a[i] = l->round_b[i] = l->one_a[i] = l->one_b[i] = 0;
+    l->wastes_a[i] = l->wastes_b[i] = l->dram[i] = l->power[i] = l->powers[i] = 0, l->stays[i] = 1;
+    l->end_s[i] = l->last_s[i] = l->sum_s[i] = 0;
+    l->end_odd_s[i] = l->last_odd_s[i] = 0;
+    l->copy_a_s[i] = l->copy_a_odd_s[i] = l->copy_b_s[i] = l->copy_b_odd_s[i] = 0;
     l->fixed_s[i] = (float)r->launch_s;
+}
+
+/* What copies of A and B take that is known without the size. */
+static void least_of_copies(ModelLeast *l, size_t i, const ModelKernel *k, const ModelDevice *d,
+                            const ModelRates *r)
+{
+    const double element = 2.0 * k->bytes_ab / (d->dram_rate * r->dram);
+    const bool a = k->pack_a == MODEL_PACK_ALWAYS, b = k->pack_b == MODEL_PACK_ALWAYS;
+    l->copy_a_s[i] = a ? (float)element : 0, l->copy_a_odd_s[i] = k->pack_a ? (float)element : 0;
+    l->copy_b_s[i] = b ? (float)element : 0, l->copy_b_odd_s[i] = k->pack_b ? (float)element : 0;
+    for (int odd = 0; odd < ODD; odd++) {
+        const bool any = a || b || ((odd & 1) && k->pack_a) || ((odd & 2) && k->pack_b);
+        l->copy_s[odd][i] = any ? (float)r->split_s : 0;
+    }
+}
+
+/* A chunk of K without the L2 cache and DRAM. Vectors of misaligned operands are loaded element by element,
+ * and not ahead; their alignment is at most UNALIGNED. */
+static void least_of_chunk(ModelLeast *l, size_t i, const ModelKernel *k, const ModelDevice *d,
+                           const ModelRates *r, int odd)
+{
+    static const int32_t UNALIGNED = MODEL_ENGINE_ALIGN / 2;
+    const double us = 1e6 / d->clock_hz, ab = (double)k->bytes_ab * k->depth, groups = k->groups;
+    const double math = 2.0 * k->tile_m * k->tile_n * k->depth / ((double)k->rate * r->math);
+    const int32_t load[] = {(odd & 1) && k->load_a > UNALIGNED ? UNALIGNED : k->load_a,
+                            (odd & 2) && k->load_b > UNALIGNED ? UNALIGNED : k->load_b};
+    const bool engine = k->class == MODEL_ENGINE,
+               slow = !engine && (load[0] < k->load_a || load[1] < k->load_b);
+    double local = (double)k->local_bytes * k->depth / (d->local_rate * r->local);
+    if (!engine)
+        local += model_access_clocks(k->tile_m * ab, load[0]) + model_access_clocks(k->tile_n * ab, load[1]);
+    double wait = r->load_clocks;
+    if (slow)
+        wait += math + local + (k->tile_m + k->tile_n) * ab / (2.0 * k->threads) * 8 * r->slow;
+    else
+        wait = k->stages > 1 ? wait / (k->stages - 1) : wait + math + local;
+    wait = most(r->chunk_clocks + k->steps * r->step_clocks, wait);
+    l->one_4[odd][i] = (float)(fourth(us * math) + fourth(us * local) + fourth(us * wait));
+    l->more_4[odd][i] = (float)(fourth(us * math) + fourth(us * local) + fourth(us * wait / groups));
+    l->round_4[odd][i] =
+        (float)(fourth(us * groups * math) + fourth(us * groups * local) + fourth(us * wait));
+}
+
+/* 1: the copy engine reads rows of the operand itself that are as long as a line of the L2 cache. */
+static float wastes(const ModelKernel *k, int32_t pack, int32_t contiguous, int32_t side)
+{
+    const int32_t row = (contiguous ? side : k->depth) * k->bytes_ab;
+    return k->class == MODEL_ENGINE && pack != MODEL_PACK_ALWAYS && row >= MODEL_ALIGN_MAX;
 }
 
 void model_least_set(ModelLeast *l, size_t i, const ModelKernel *k, const ModelDevice *d, const ModelRates *r)
@@ -82,17 +158,17 @@ void model_least_set(ModelLeast *l, size_t i, const ModelKernel *k, const ModelD
     const double cluster = (double)k->cluster_m * k->cluster_n;
     const double cus = model_cluster_cus(d->n_cu, cluster);
     const double math = 2.0 * k->tile_m * k->tile_n * depth / ((double)k->rate * r->math) * s;
-    const double local = (double)k->local_bytes * depth / (d->local_rate * r->local) * s;
-    const double bytes =
-        ((double)k->tile_m / k->cluster_n + (double)k->tile_n / k->cluster_m) * k->bytes_ab * depth / r->l2;
-    const double one = bytes / 64 * s, all = most(one, bytes * cus / d->l2_rate);
-    double wait = r->chunk_clocks + k->steps * r->step_clocks;
-    if (k->stages > 1) wait = most(wait, r->load_clocks / (k->stages - 1));
-    wait *= s;
+    const double ab = (double)k->bytes_ab * depth;
     const bool workspace = k->split_kind == MODEL_SPLIT_WORKSPACE || k->split_kind == MODEL_SPLIT_JOINED;
     const double out = workspace ? k->bytes_sum : k->bytes_d;
-    double store = (double)k->tile_m * k->tile_n * out / (32 * r->store) * s;
+    const double stored = (double)k->tile_m * k->tile_n * out;
+    double store = stored / (32 * r->store) * s, odd = 0;
     if (k->split_kind == MODEL_SPLIT_CLUSTER) store /= k->split;
+    if (k->class == MODEL_ENGINE) {
+        store += model_element_clocks(k, true) * s;
+        odd = (model_element_clocks(k, false) - model_element_clocks(k, true)) * s;
+    } else
+        store += model_access_clocks(stored, k->store) * s;
     l->per_m[i] = (float)(1.0 / k->tile_m / k->cluster_m),
     l->per_n[i] = (float)(1.0 / k->tile_n / k->cluster_n);
     l->each[i] = (float)(cluster * k->split);
@@ -100,11 +176,26 @@ void model_least_set(ModelLeast *l, size_t i, const ModelKernel *k, const ModelD
     l->slots[i] = (float)(cus * groups), l->per_slot[i] = (float)(1 / (cus * groups));
     l->per_cu[i] = (float)(1 / cus);
     const double fill = (r->group_clocks + r->load_clocks) * s, again = k->persistent ? 0 : fill / groups;
-    l->round_s[i] = powered(norm4(groups * math, groups * local, groups * all, wait), groups * math, r);
-    l->one_s[i] = powered(norm4(math, local, one, wait), math, r);
-    l->more_s[i] = powered(norm4(groups * math, groups * local, groups * one, wait) / groups, math, r);
-    l->end_s[i] = (float)(store * groups * (k->persistent > 1 ? 0.3 : 1) + again);
-    l->last_s[i] = (float)(store * (k->persistent > 1 ? 0.3 : 1) + again);
+    const double us = 1e6;
+    for (int which = 0; which < ODD; which++) least_of_chunk(l, i, k, d, r, which);
+    /* a compute unit takes 64 bytes in a clock from the L2 cache, and all of them what it can give */
+    const double of_a = k->tile_m * ab / k->cluster_n / r->l2, of_b = k->tile_n * ab / k->cluster_m / r->l2,
+                 byte = s / 64, all = groups * most(byte, cus / d->l2_rate);
+    l->one_a[i] = (float)(us * of_a * byte), l->one_b[i] = (float)(us * of_b * byte);
+    l->round_a[i] = (float)(us * of_a * all), l->round_b[i] = (float)(us * of_b * all);
+    l->wastes_a[i] = wastes(k, k->pack_a, k->free_a, k->tile_m),
+    l->wastes_b[i] = wastes(k, k->pack_b, k->free_b, k->tile_n);
+    /* the rows and columns of a round's tiles are at least two sides of a square of them */
+    const double sides = 2 * sqrt((double)k->tile_m * k->tile_n * cus * groups * k->split);
+    l->dram[i] = (float)(us * EDGES * sides * ab / (d->dram_rate * r->dram));
+    l->stays[i] = (float)(MODEL_RESIDENT * d->l2_bytes / k->bytes_ab);
+    l->power[i] = (float)(us * math * r->math * r->power);
+    l->powers[i] = (float)groups * l->power[i];
+    const double part = k->persistent > 1 ? 0.3 : 1;
+    l->end_s[i] = (float)(store * groups * part + again), l->last_s[i] = (float)(store * part + again);
+    l->end_odd_s[i] = (float)((store + odd) * groups * part + again);
+    l->last_odd_s[i] = (float)((store + odd) * part + again);
+    least_of_copies(l, i, k, d, r);
     const bool split = k->split_kind == MODEL_SPLIT_ATOMIC || k->split_kind == MODEL_SPLIT_WORKSPACE;
     l->fixed_s[i] = (float)(r->launch_s + fill - again + (split ? r->split_s : 0));
     l->sum_s[i] = 0;
@@ -210,21 +301,51 @@ float model_correction(const ModelLeast *l, size_t kernel, const ModelSize *z)
 
 /* ---- all kernels ---- */
 
+FLOATS_INLINE Floats fourth_of(Floats x) { return x * x * x * x; }
+
+/* The part of a line of the L2 cache that the copy engine asks for in vain, as model.c has it. */
+static float waste_of(int32_t align)
+{
+    return align < MODEL_ENGINE_ALIGN ? 0 : (float)(MODEL_ALIGN_MAX - align) / MODEL_ALIGN_MAX;
+}
+
 FLOATS_CLONES
 static void seconds_of(const ModelLeast *l, size_t n, const ModelSize *z, float *out, float *correction)
 {
     const float m = (float)z->m, nn = (float)z->n, kk = (float)z->k, batch = (float)z->batch,
                 elements = m * nn * batch;
+    const bool odd = z->align_d < MODEL_ENGINE_ALIGN, odd_a = z->align_a < MODEL_ENGINE_ALIGN,
+               odd_b = z->align_b < MODEL_ENGINE_ALIGN;
+    const int which = odd_a + 2 * odd_b;
+    const float *const end = odd ? l->end_odd_s : l->end_s;
+    const float *const end_last = odd ? l->last_odd_s : l->last_s;
+    const float *const copy_a = odd_a ? l->copy_a_odd_s : l->copy_a_s;
+    const float *const copy_b = odd_b ? l->copy_b_odd_s : l->copy_b_s;
+    const float *const round_4 = l->round_4[which], *const one_4 = l->one_4[which];
+    const float *const more_4 = l->more_4[which], *const copy = l->copy_s[which];
+    const float in_a = m * kk * batch, in_b = nn * kk * batch;
+    const float waste_a = waste_of(z->align_a), waste_b = waste_of(z->align_b);
     float size[SHAPE_SIZE];
     shape_of_size(z, size);
     for (size_t i = 0; i < n; i += FLOATS) {
         const Rounds r = rounds_of(l, i, m, nn, batch);
-        const Floats chunks = up(kk * LIST(per_k)), on_cu = up(r.rest * LIST(per_cu)) * LIST(more_s);
-        const Floats last = floats_pick(on_cu > LIST(one_s), on_cu, LIST(one_s));
-        const Floats in_rest = chunks * last * LIST(rest) + LIST(last_s);
+        const Floats chunks = up(kk * LIST(per_k)) * 1e-6F; /* of microseconds */
+        const Floats on_cu = up(r.rest * LIST(per_cu));
+        const Floats wide_a = 1 + waste_a * LIST(wastes_a), wide_b = 1 + waste_b * LIST(wastes_b);
+        const Floats l2 = fourth_of(wide_a * LIST(round_a) + wide_b * LIST(round_b)),
+                     l2_one = fourth_of(wide_a * LIST(one_a) + wide_b * LIST(one_b));
+        const Floats stays = LIST(stays) / (in_a + in_b);
+        const Floats dram = fourth_of(floats_pick(stays < 1, 1 - stays, floats_of(0)) * LIST(dram));
+        const Floats one = floats_load(&one_4[i]) + l2_one,
+                     more = fourth_of(on_cu) * (floats_load(&more_4[i]) + l2_one);
+        const Floats last = floats_root4(floats_pick(more > one, more, one)) + on_cu * LIST(power);
+        const Floats in_rest = chunks * last * LIST(rest) + floats_load(&end_last[i]);
         const Floats part = floats_pick(r.rest > 0.5F, in_rest, floats_of(0));
-        const Floats whole = r.full * (chunks * LIST(round_s) + LIST(end_s));
-        floats_store(&out[i], whole + part + LIST(fixed_s) + elements * LIST(sum_s));
+        const Floats round = floats_root4(floats_load(&round_4[i]) + l2 + dram) + LIST(powers);
+        const Floats whole = r.full * (chunks * round + floats_load(&end[i]));
+        const Floats copies =
+            floats_load(&copy[i]) + in_a * floats_load(&copy_a[i]) + in_b * floats_load(&copy_b[i]);
+        floats_store(&out[i], whole + part + LIST(fixed_s) + elements * LIST(sum_s) + copies);
         floats_store(&correction[i], correction_of(l, i, size, &r));
     }
 }

@@ -249,7 +249,8 @@ static size_t choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *a
                      double *seconds)
 {
     ModelNear near;
-    float residual[MODEL_KERNELS_MAX], scratch[MODEL_KERNELS_MAX];
+    float residual[MODEL_KERNELS_MAX], scratch[MODEL_KERNELS_MAX]; /* scratch: the least times */
+    float group[MODEL_KERNELS_MAX / FLOATS + FLOATS];              /* the least of FLOATS of them */
     size_t best = SIZE_MAX, n = s->n_kernels;
     if (!n) return SIZE_MAX;
     model_near(s, z, &near);
@@ -261,15 +262,20 @@ static size_t choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *a
         floats_store(&scratch[k], floats_pick(bound == bound, bound, floats_of(INFINITY)));
     }
     for (size_t k = n; k < floats_padded(n); k++) scratch[k] = INFINITY;
+    const size_t groups = floats_padded(n) / FLOATS;
+    for (size_t g = 0; g < groups; g++) group[g] = floats_least(&scratch[g * FLOATS], FLOATS);
+    for (size_t g = groups; g < floats_padded(groups); g++) group[g] = INFINITY;
     for (size_t done = 0; done < n; done++) {
-        const float least = floats_least(scratch, n);
+        const float least = floats_least(group, groups);
         if (!(least < INFINITY) || (best != SIZE_MAX && (double)least >= *seconds)) break;
-        size_t k = 0;
-        while (scratch[k] != least) k++;
+        size_t g = 0, k;
+        while (group[g] != least) g++;
+        for (k = g * FLOATS; scratch[k] != least;) k++;
         scratch[k] = INFINITY;
+        group[g] = floats_least(&scratch[g * FLOATS], FLOATS);
+        if (allowed && !allowed(ctx, k)) continue;
         const double t = entry_time(&s->entry[k], z) * (double)expf(residual[k]);
-        if (!(t < INFINITY)) continue;
-        if ((best == SIZE_MAX || t < *seconds) && (!allowed || allowed(ctx, k))) best = k, *seconds = t;
+        if (t < INFINITY && (best == SIZE_MAX || t < *seconds)) best = k, *seconds = t;
     }
     return best;
 }
