@@ -31,9 +31,10 @@ typedef struct {
     double level; /* out: what its times have to be multiplied with; 1 where nothing can be compared */
 } LevelRunner;
 
-/* Sets the level of each runner. The winner, which is the fastest of a last stage, has level 1, and so have
- * other runners of last stages that took part in at least half of its rounds. No other runner's time becomes
- * less than the winner's. Without a winner all levels are 1. ERR_FAILED: out of memory. */
+/* Sets the level of each runner. The winner, which is the fastest of a last stage (or of a race without one,
+ * among runners with three samples), has level 1, and so have other runners of last stages that took part in
+ * at least half of its rounds. No other runner's time becomes less than the winner's. Without a winner all
+ * levels are 1. ERR_FAILED: out of memory. */
 Err level_runners(LevelRunner *r, size_t n);
 
 #endif

@@ -19,7 +19,7 @@
  * at most MOST, and OF_OWN for each of the config's. RACE_S: seconds of a race, which only separates good
  * kernels from bad ones. ROUND: the number of the setting in the store, which no round of a search has. */
 static const double CLOSE = 1.4, RACE_S = 0.05;
-enum { KERNELS = 10, MOST = 640, OF_OWN = 3, ROUND = -2 };
+enum { KERNELS = 10, MOST = 800, OF_OWN = 4, ROUND = -2 };
 
 /* ---- sizes ---- */
 
