@@ -1,7 +1,8 @@
 /* Lower bounds and corrections of predicted times. See model_least.h.
  *
  * A launch is rounds of all compute units. A round takes at least as long as its work-groups multiply, wait,
- * fill the pipeline and store; DRAM is left out. Operands that the copy engine cannot read are copied first.
+ * fill the pipeline and store, and load from DRAM what does not stay in the L2 cache. Operands that the copy
+ * engine cannot read are copied first.
  * The numbers are arrays over the kernels, so that the compiler vectorises the loop; of those that depend on
  * the alignment of A, B or D there is an array for each case.
  */
