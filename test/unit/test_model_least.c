@@ -202,6 +202,8 @@ static void test_unmeasured(void **unused)
     const double ratio = model_predict(&s, &near, 0, &z) / model_predict(&s, &near, 1, &z);
     if (!(ratio > 1.05 && ratio < 1.2))
         fail_msg("the other kernel is expected to take %g times as long", ratio);
+    assert_true(model_known(&s, &near, 0) <= 0);
+    assert_true(model_known(&s, &near, 1) > 0.5 && model_known(&s, &near, 1) < 1);
     arena_fini(&a);
 }
 

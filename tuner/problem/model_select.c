@@ -225,6 +225,14 @@ double model_predict(const ModelSelector *s, const ModelNear *near, size_t k, co
            (double)expf(sum / weight + near->common + model_correction(s->least, k, z));
 }
 
+double model_known(const ModelSelector *s, const ModelNear *near, size_t k)
+{
+    const size_t row = floats_padded(s->n_kernels);
+    float weight = 0;
+    for (int i = 0; i < near->n; i++) weight += near->weight[i] * s->weight[near->point[i] * row + k];
+    return (double)(weight / (weight + FAR_WEIGHT));
+}
+
 /* Adds the expected residual of each kernel to its correction. */
 FLOATS_CLONES
 static void expect(const ModelSelector *s, const ModelNear *near, float *out)

@@ -92,6 +92,8 @@ typedef struct {
 void model_near(const ModelSelector *s, const ModelSize *z, ModelNear *out);
 /* Predicted seconds of kernel k. */
 double model_predict(const ModelSelector *s, const ModelNear *near, size_t k, const ModelSize *z);
+/* How much of that rests on times of the kernel on sizes nearby: 0 (none) to 1. */
+double model_known(const ModelSelector *s, const ModelNear *near, size_t k);
 
 /* The kernel with the least predicted time among those for which allowed (may be NULL) is true, which is
  * asked only of kernels that would be the best. *seconds gets the prediction. SIZE_MAX: none is allowed. */

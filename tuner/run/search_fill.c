@@ -15,11 +15,13 @@
 #include "run/search_group.h"
 #include "run/type_model.h"
 
-/* Kernels of a size: at most KERNELS, none that is expected to take CLOSE times as long as the best. Sizes:
- * at most MOST, and OF_OWN for each of the config's. RACE_S: seconds of a race, which only separates good
+/* Kernels of a size: at most KERNELS, none that is expected to take CLOSE times as long as the best. UNSURE of
+ * them are those that would be the best if kernels without times nearby took OPTIMISM less than expected:
+ * kernels that are expected to be slower than they are would never be measured else. Sizes: at most MOST, and
+ * OF_OWN for each of the config's. RACE_S: seconds of a race, which only separates good
  * kernels from bad ones. ROUND: the number of the setting in the store, which no round of a search has. */
-static const double CLOSE = 1.4, RACE_S = 0.05;
-enum { KERNELS = 10, MOST = 800, OF_OWN = 4, ROUND = -2 };
+static const double CLOSE = 1.4, OPTIMISM = 0.3, RACE_S = 0.05;
+enum { KERNELS = 10, UNSURE = 3, MOST = 800, OF_OWN = 4, ROUND = -2 };
 
 /* ---- sizes ---- */
 
@@ -107,6 +109,16 @@ static Err known_make(const Run *r, const Group *g, Arena *a, Known *k)
     return run_selector_fit(r, a, m, &k->s);
 }
 
+/* Marks the first kernels of the list, up to `most`, that are not marked yet. */
+static void best_mark(Ranked *list, size_t n, size_t most, bool *wanted)
+{
+    qsort(list, n, sizeof *list, ranked_rising);
+    for (size_t i = 0; i < n && most && list[i].value <= CLOSE * list[0].value; i++) {
+        most -= !wanted[list[i].index];
+        wanted[list[i].index] = true;
+    }
+}
+
 /* Marks the kernels that are measured on size z. */
 static void kernels_mark(const Known *k, const ProblemType *pt, const ProblemSize *size, const bool *runs,
                          bool *wanted, Ranked *list)
@@ -117,9 +129,10 @@ static void kernels_mark(const Known *k, const ProblemType *pt, const ProblemSiz
     model_near(&k->s, &z, &near);
     for (size_t i = 0; i < k->m.n_kernels; i++)
         if (runs[i] && k->m.known[i]) list[n++] = (Ranked){model_predict(&k->s, &near, i, &z), i};
-    qsort(list, n, sizeof *list, ranked_rising);
-    for (size_t i = 0; i < n && i < KERNELS && list[i].value <= CLOSE * list[0].value; i++)
-        wanted[list[i].index] = true;
+    best_mark(list, n, KERNELS - UNSURE, wanted);
+    for (size_t i = 0; i < n; i++)
+        list[i].value *= 1 - OPTIMISM * (1 - model_known(&k->s, &near, list[i].index));
+    best_mark(list, n, UNSURE, wanted);
 }
 
 /* Which variants can run on the sizes: [size][variant]. */
