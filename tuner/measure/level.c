@@ -53,8 +53,8 @@ typedef struct {
 
 static bool is_result(const LevelRunner *r) { return r->ns > 0 && r->n > 0; }
 
-/* The fastest of the runners that were in the last stage; where a race had none, of those with more than first
- * samples. */
+/* The fastest of the runners that were in the last stage; where a race had none, of those with more than
+ * first samples. */
 static size_t winner_of(const LevelRunner *r, size_t n)
 {
     enum { FEW = 2 };
