@@ -66,7 +66,8 @@ static void test_repeated(void **s)
     assert_true(fabs(x.r[2].level * x.r[2].ns - 150e3) <= 1500);
 }
 
-/* Where there is a last stage, the fastest of its runners is the winner, even beside shorter first samples. */
+/* Where there is a last stage, the fastest of its runners is the winner, even beside shorter first
+ * samples. */
 static void test_last_stage(void **s)
 {
     (void)s;

@@ -15,10 +15,10 @@
 #include "run/search_group.h"
 #include "run/type_model.h"
 
-/* Kernels of a size: at most KERNELS, none that is expected to take CLOSE times as long as the best. UNSURE of
- * them are those that would be the best if kernels without times nearby took OPTIMISM less than expected:
- * kernels that are expected to be slower than they are would never be measured else. Sizes: at most MOST,
- * and OF_OWN for each of the config's. RACE_S: seconds of a race, which only separates good kernels from bad
+/* Kernels of a size: at most KERNELS, none that is expected to take CLOSE times as long as the best. UNSURE
+ * of them are those that would be the best if kernels without times nearby took OPTIMISM less than expected:
+ * kernels that are expected to be slower than they are would never be measured else. Sizes: at most MOST, and
+ * OF_OWN for each of the config's. RACE_S: seconds of a race, which only separates good kernels from bad
  * ones. ROUND: the number of the setting in the store, which no round of a search has. */
 static const double CLOSE = 1.4, OPTIMISM = 0.3, RACE_S = 0.05;
 enum { KERNELS = 10, UNSURE = 3, MOST = 800, OF_OWN = 4, ROUND = -2 };
