@@ -32,6 +32,8 @@
     L(powers) /* of a whole round */                                                                         \
     L(end_s)  /* of first loads and stores of a whole round, without those that overlap */                   \
     L(end_odd_s)                                                                                             \
+    L(first_s) /* of stores of the first round, which nothing overlaps */                                    \
+    L(first_odd_s)                                                                                           \
     L(last_s) /* the same of the last round */                                                               \
     L(last_odd_s)                                                                                            \
     L(copy_a_s) /* of copying an element of A */                                                             \
@@ -96,7 +98,7 @@ static void least_of_host(ModelLeast *l, size_t i, const ModelKernel *k, const M
     l->round_a[i] = l->round_b[i] = l->one_a[i] = l->one_b[i] = 0;
     l->wastes_a[i] = l->wastes_b[i] = l->dram[i] = l->power[i] = l->powers[i] = 0, l->stays[i] = 1;
     l->end_s[i] = l->last_s[i] = l->sum_s[i] = 0;
-    l->end_odd_s[i] = l->last_odd_s[i] = 0;
+    l->end_odd_s[i] = l->last_odd_s[i] = l->first_s[i] = l->first_odd_s[i] = 0;
     l->copy_a_s[i] = l->copy_a_odd_s[i] = l->copy_b_s[i] = l->copy_b_odd_s[i] = 0;
     l->fixed_s[i] = (float)r->launch_s;
 }
@@ -196,6 +198,7 @@ void model_least_set(ModelLeast *l, size_t i, const ModelKernel *k, const ModelD
     l->end_s[i] = (float)(store * groups * part + again), l->last_s[i] = (float)(store * part + again);
     l->end_odd_s[i] = (float)((store + odd) * groups * part + again);
     l->last_odd_s[i] = (float)((store + odd) * part + again);
+    l->first_s[i] = (float)(store * (1 - part)), l->first_odd_s[i] = (float)((store + odd) * (1 - part));
     least_of_copies(l, i, k, d, r);
     const bool split = k->split_kind == MODEL_SPLIT_ATOMIC || k->split_kind == MODEL_SPLIT_WORKSPACE;
     l->fixed_s[i] = (float)(r->launch_s + fill - again + (split ? r->split_s : 0));
@@ -320,6 +323,7 @@ static void seconds_of(const ModelLeast *l, size_t n, const ModelSize *z, float 
     const int which = odd_a + 2 * odd_b;
     const float *const end = odd ? l->end_odd_s : l->end_s;
     const float *const end_last = odd ? l->last_odd_s : l->last_s;
+    const float *const first = odd ? l->first_odd_s : l->first_s;
     const float *const copy_a = odd_a ? l->copy_a_odd_s : l->copy_a_s;
     const float *const copy_b = odd_b ? l->copy_b_odd_s : l->copy_b_s;
     const float *const round_4 = l->round_4[which], *const one_4 = l->one_4[which];
@@ -337,16 +341,21 @@ static void seconds_of(const ModelLeast *l, size_t n, const ModelSize *z, float 
                      l2_one = fourth_of(wide_a * LIST(one_a) + wide_b * LIST(one_b));
         const Floats stays = LIST(stays) / (in_a + in_b);
         const Floats dram = fourth_of(floats_pick(stays < 1, 1 - stays, floats_of(0)) * LIST(dram));
+        const Floats filled =
+            r.rest * LIST(per_slot); /* of a single round; the sides of its tiles are its root */
+        const Floats dram_one =
+            floats_pick(r.full < 0.5F, fourth_of(LIST(dram)) * filled * filled, floats_of(0));
         const Floats one = floats_load(&one_4[i]) + l2_one,
                      more = fourth_of(on_cu) * (floats_load(&more_4[i]) + l2_one);
-        const Floats last = floats_root4(floats_pick(more > one, more, one)) + on_cu * LIST(power);
+        const Floats last = floats_root4(floats_pick(more > one, more, one) + dram_one) + on_cu * LIST(power);
         const Floats in_rest = chunks * last * LIST(rest) + floats_load(&end_last[i]);
         const Floats part = floats_pick(r.rest > 0.5F, in_rest, floats_of(0));
         const Floats round = floats_root4(floats_load(&round_4[i]) + l2 + dram) + LIST(powers);
         const Floats whole = r.full * (chunks * round + floats_load(&end[i]));
         const Floats copies =
             floats_load(&copy[i]) + in_a * floats_load(&copy_a[i]) + in_b * floats_load(&copy_b[i]);
-        floats_store(&out[i], whole + part + LIST(fixed_s) + elements * LIST(sum_s) + copies);
+        const Floats once = LIST(fixed_s) + floats_load(&first[i]) + elements * LIST(sum_s);
+        floats_store(&out[i], whole + part + once + copies);
         floats_store(&correction[i], correction_of(l, i, size, &r));
     }
 }
