@@ -34,3 +34,9 @@ void args_put(KernelArgs *a, const void *p, size_t bytes)
 }
 
 void args_put_u32(KernelArgs *a, int64_t v) { args_put(a, &(uint32_t){(uint32_t)v}, 4); }
+
+void assert_names(Str text)
+{
+    for (size_t i = 0; (i = str_find(text, '@', i)) < text.n; i++)
+        if (!str_starts(str_sub(text, i, text.n), "@p ")) fail_msg("'%.40s'", text.s + i);
+}

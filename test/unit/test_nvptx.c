@@ -204,7 +204,7 @@ static void check_text(const Deriver *d, Solution s, const char *piece)
     }
     assert_ok(kernel_emit(&s, d->target, STR("k"), &text));
     Str t = buf_view(&text);
-    assert_true(str_find(t, '@', 0) == t.n); /* all names have their prefix */
+    assert_names(t);
     assert_non_null(strstr(buf_cstr(&text), piece));
     assert_int_equal(strstr(buf_cstr(&text), "cp.async") != NULL, s.NvRing == 1);
     buf_fini(&why);
