@@ -30,7 +30,7 @@ typedef struct {
 void args_put(KernelArgs *a, const void *p, size_t bytes);
 void args_put_u32(KernelArgs *a, int64_t v);
 
-/* Fails the test where a kernel's text has a name without its prefix: an '@' that is not a predicate of PTX. */
+/* Fails the test where a kernel's text has a name without its prefix: '@', but for predicates of PTX. */
 void assert_names(Str text);
 
 #define assert_ok(expr)                                                                                      \
