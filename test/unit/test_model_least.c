@@ -64,14 +64,13 @@ static ModelKernel kernel_draw(void)
 
 static ModelSize size_draw(void)
 {
-    const int32_t align = 1 << draw(0, 4);
     return (ModelSize){(double)draw(1, 1 << draw(1, 14)),
                        (double)draw(1, 1 << draw(1, 14)),
                        (double)draw(1, 1 << draw(1, 14)),
                        (double)(draw(0, 3) ? 1 : draw(1, 200)),
-                       align,
-                       align,
-                       align,
+                       1 << draw(0, 7),
+                       1 << draw(0, 7),
+                       1 << draw(0, 7),
                        draw(0, 1),
                        0,
                        0};
@@ -108,7 +107,8 @@ static void test_bound(void **unused)
     selector_make(&a, &s);
     assert_true(floats_padded(N_KERNELS) <= 64);
     for (int i = 0; i < N_SIZES; i++) {
-        const ModelSize z = size_draw();
+        ModelSize z = size_draw();
+        if (i % 3 == 0) z.once_a = draw(1, 100) / 100.0, z.once_b = draw(1, 100) / 100.0;
         model_least_seconds(s.least, N_KERNELS, &z, least, correction);
         for (size_t k = 0; k < N_KERNELS; k++) {
             const ModelEntry *e = &s.entry[k];
@@ -191,7 +191,9 @@ static void test_unmeasured(void **unused)
     arena_init(&a, 0);
     selector_make(&a, &all);
     assert_ok(model_selector_new(&a, 2, 1, &s));
-    s.entry[0] = s.entry[1] = all.entry[0];
+    s.entry[0] = all.entry[0];
+    memset(s.entry[0].shape, 0, sizeof s.entry[0].shape);
+    s.entry[1] = s.entry[0];
     s.size[0] = all.size[0];
     s.residual[1] = 0;
     model_selector_finish(&s);

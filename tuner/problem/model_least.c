@@ -2,9 +2,8 @@
  *
  * A launch is rounds of all compute units. A round takes at least as long as its work-groups multiply, wait,
  * fill the pipeline and store, and load from DRAM what does not stay in the L2 cache. Operands that the copy
- * engine cannot read are copied first.
- * The numbers are arrays over the kernels, so that the compiler vectorises the loop; of those that depend on
- * the alignment of A, B or D there is an array for each case.
+ * engine cannot read are copied first. The numbers are arrays over the kernels, so that the compiler
+ * vectorises the loop; of those that depend on the alignment of A, B or D there is an array for each case.
  */
 #include "problem/model_least.h"
 
@@ -26,7 +25,7 @@
     L(one_b)                                                                                                 \
     L(wastes_a) /* 1: unaligned rows lie in more lines of the L2 cache */                                    \
     L(wastes_b)                                                                                              \
-    L(dram)   /* the same of DRAM in a round after the first, where nothing stays in the L2 cache */         \
+    L(dram)   /* microseconds of DRAM for a chunk of a whole round that is not in the L2 cache */            \
     L(stays)  /* elements of A and B that stay there */                                                      \
     L(power)  /* microseconds that the clock loses to power in a chunk of one work-group */                  \
     L(powers) /* of a whole round */                                                                         \
@@ -329,6 +328,8 @@ static void seconds_of(const ModelLeast *l, size_t n, const ModelSize *z, float 
     const float *const round_4 = l->round_4[which], *const one_4 = l->one_4[which];
     const float *const more_4 = l->more_4[which], *const copy = l->copy_s[which];
     const float in_a = m * kk * batch, in_b = nn * kk * batch;
+    const float once_a = z->once_a > 0 ? (float)z->once_a : 1, once_b = z->once_b > 0 ? (float)z->once_b : 1;
+    const float once_least = once_a < once_b ? once_a : once_b, distinct = in_a * once_a + in_b * once_b;
     const float waste_a = waste_of(z->align_a), waste_b = waste_of(z->align_b);
     float size[SHAPE_SIZE];
     shape_of_size(z, size);
@@ -339,12 +340,11 @@ static void seconds_of(const ModelLeast *l, size_t n, const ModelSize *z, float 
         const Floats wide_a = 1 + waste_a * LIST(wastes_a), wide_b = 1 + waste_b * LIST(wastes_b);
         const Floats l2 = fourth_of(wide_a * LIST(round_a) + wide_b * LIST(round_b)),
                      l2_one = fourth_of(wide_a * LIST(one_a) + wide_b * LIST(one_b));
-        const Floats stays = LIST(stays) / (in_a + in_b);
-        const Floats dram = fourth_of(floats_pick(stays < 1, 1 - stays, floats_of(0)) * LIST(dram));
+        const Floats stays = LIST(stays) / distinct, bytes = once_least * LIST(dram);
+        const Floats dram = fourth_of(floats_pick(stays < 1, 1 - stays, floats_of(0)) * bytes);
         const Floats filled =
             r.rest * LIST(per_slot); /* of a single round; the sides of its tiles are its root */
-        const Floats dram_one =
-            floats_pick(r.full < 0.5F, fourth_of(LIST(dram)) * filled * filled, floats_of(0));
+        const Floats dram_one = floats_pick(r.full < 0.5F, fourth_of(bytes) * filled * filled, floats_of(0));
         const Floats one = floats_load(&one_4[i]) + l2_one,
                      more = fourth_of(on_cu) * (floats_load(&more_4[i]) + l2_one);
         const Floats last = floats_root4(floats_pick(more > one, more, one) + dram_one) + on_cu * LIST(power);
