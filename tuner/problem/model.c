@@ -122,24 +122,44 @@ static double store_clocks(const Gpu *g)
     return clocks + model_access_clocks(bytes, width_of(k->store, sums ? 16 : g->z->align_d));
 }
 
-/* Whether a kernel that may copy an operand does so: always, or where the copy engine cannot read it. */
-static bool is_copied(int32_t pack, int32_t align)
+bool model_is_copied(int32_t pack, int32_t align)
 {
     return pack == MODEL_PACK_ALWAYS || (pack && align < MODEL_ENGINE_ALIGN);
 }
 
-/* Bytes that the L2 cache gives for one that is used. The copy engine asks for a box's row, LINE bytes or
- * fewer, line by line: a row that does not begin with a line lies in two of them (H200, f16: a chunk of
+double model_line_waste(double row, int32_t align)
+{
+    return most(least(row, MODEL_ALIGN_MAX) - align, 0) / MODEL_ALIGN_MAX;
+}
+
+/* Bytes that the L2 cache gives for one that is used. The copy engine asks for a box's row, a line or
+ * less, line by line: a row that does not begin with a line lies in two of them (H200, f16: a chunk of
  * 128x128x64 takes 750 clocks with such rows). Of other loads the cache gives SECTOR bytes at least, and a
  * tile has fewer in a row where its side lies along contiguous memory (H200: 1 to 4 halves of a column,
  * 4096x1x4096). Where a tile has the whole side, rows follow each other in a sector.
  * side, all: elements of the tile and of the operand along its side. */
 static double l2_waste(const ModelKernel *k, bool contiguous, int32_t side, double all, int32_t align)
 {
-    static const double SECTOR = 32, LINE = MODEL_ALIGN_MAX;
+    static const double SECTOR = 32;
     const double row = (double)(contiguous ? side : k->depth) * k->bytes_ab;
-    if (k->class == MODEL_ENGINE) return 1 + most(least(row, LINE) - align, 0) / LINE;
+    if (k->class == MODEL_ENGINE) return 1 + model_line_waste(row, align);
     return contiguous && row < SECTOR && side < all ? SECTOR / row : 1;
+}
+
+ModelChunk model_chunk(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, int32_t align_a,
+                       int32_t align_b)
+{
+    const double part = k->bytes_ab * (double)k->depth, a = k->tile_m * part, b = k->tile_n * part;
+    const double math = 2.0 * k->tile_m * k->tile_n * k->depth / ((double)k->rate * r->math);
+    double local = (double)k->local_bytes * k->depth / (d->local_rate * r->local), wait = r->load_clocks;
+    const int32_t width_a = width_of(k->load_a, align_a), width_b = width_of(k->load_b, align_b);
+    const bool slow = k->class != MODEL_ENGINE && (width_a < k->load_a || width_b < k->load_b);
+    if (k->class != MODEL_ENGINE) local += model_access_clocks(a, width_a) + model_access_clocks(b, width_b);
+    if (slow) /* element by element, without loads ahead */
+        wait += math + local + (a + b) / (2.0 * k->threads) * 8 * r->slow;
+    else
+        wait = k->stages > 1 ? wait / (k->stages - 1) : wait + math + local;
+    return (ModelChunk){math, local, most(r->chunk_clocks + k->steps * r->step_clocks, wait)};
 }
 
 static void gpu_chunk(Gpu *g)
@@ -148,28 +168,19 @@ static void gpu_chunk(Gpu *g)
     const ModelRates *r = g->r;
     double part = k->bytes_ab * (double)k->depth, s = 1 / g->d->clock_hz, l2 = 1 / r->l2;
     double a = k->tile_m * part, b = k->tile_n * part;
-    double math = 2.0 * k->tile_m * k->tile_n * k->depth / ((double)k->rate * r->math);
-    double local = (double)k->local_bytes * k->depth / (g->d->local_rate * r->local);
-    int32_t width_a = width_of(k->load_a, g->z->align_a), width_b = width_of(k->load_b, g->z->align_b);
-    bool slow = k->class != MODEL_ENGINE && (width_a < k->load_a || width_b < k->load_b);
-    if (k->class != MODEL_ENGINE) local += model_access_clocks(a, width_a) + model_access_clocks(b, width_b);
-    double wait = r->load_clocks;
-    if (slow) /* element by element, without loads ahead */
-        wait += math + local + (a + b) / (2.0 * k->threads) * 8 * r->slow;
-    else
-        wait = k->stages > 1 ? wait / (k->stages - 1) : wait + math + local;
+    const ModelChunk chunk = model_chunk(k, g->d, r, g->z->align_a, g->z->align_b);
     int32_t cluster = k->cluster_m * k->cluster_n;
     if (cluster > 1) {
         a /= k->cluster_n, b /= k->cluster_m;
         g->waits_s = r->cluster_clocks * (cluster > 4 ? 3 : cluster / 2.0) * s;
     }
     g->l2_bytes = a * l2_waste(k, k->free_a, k->tile_m, g->z->m,
-                               is_copied(k->pack_a, g->z->align_a) ? MODEL_ALIGN_MAX : g->z->align_a) +
+                               model_is_copied(k->pack_a, g->z->align_a) ? MODEL_ALIGN_MAX : g->z->align_a) +
                   b * l2_waste(k, k->free_b, k->tile_n, g->z->n,
-                               is_copied(k->pack_b, g->z->align_b) ? MODEL_ALIGN_MAX : g->z->align_b);
-    g->math_s = math * s;
-    g->local_s = local * s;
-    g->latency_s = most(r->chunk_clocks + k->steps * r->step_clocks, wait) * s;
+                               model_is_copied(k->pack_b, g->z->align_b) ? MODEL_ALIGN_MAX : g->z->align_b);
+    g->math_s = chunk.math * s;
+    g->local_s = chunk.local * s;
+    g->latency_s = chunk.latency * s;
     g->l2_s = g->l2_bytes * l2 * s * (1 / 64.0);
     g->l2_all_s = g->l2_bytes * l2 / g->d->l2_rate;
     g->dram_s = 1 / (g->d->dram_rate * r->dram);
@@ -254,14 +265,19 @@ static void add_waves(Waves *w, const Gpu *g, double groups, double each, bool f
     w->dram_read += times * dram * chunks;
 }
 
-/* The launch that copies A or B: both are read and written. */
+double model_copy_seconds(const ModelKernel *k, const ModelDevice *d, const ModelRates *r)
+{
+    return 2.0 * k->bytes_ab / (d->dram_rate * r->dram);
+}
+
+/* The launch that copies A or B. */
 static double copy_seconds(const ModelKernel *k, const ModelDevice *d, const ModelRates *r,
                            const ModelSize *z)
 {
-    double elements =
-        (is_copied(k->pack_a, z->align_a) ? z->m : 0) + (is_copied(k->pack_b, z->align_b) ? z->n : 0);
+    double elements = (model_is_copied(k->pack_a, z->align_a) ? z->m : 0) +
+                      (model_is_copied(k->pack_b, z->align_b) ? z->n : 0);
     if (elements <= 0) return 0;
-    return r->split_s + 2 * elements * z->k * z->batch * k->bytes_ab / (d->dram_rate * r->dram);
+    return r->split_s + elements * z->k * z->batch * model_copy_seconds(k, d, r);
 }
 
 /* The sums of a split: a kernel that clears D, or one that adds up the workspace. */

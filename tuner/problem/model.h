@@ -186,11 +186,25 @@ const char *model_class_name(ModelClass c);
 
 /* The part of the L2 cache in which A and B stay between rounds of work-groups. */
 #define MODEL_RESIDENT 0.7
-/* Parts of model_time: clocks of a compute unit for accesses of `width` bytes a lane; for the elements of a
- * tile of wgmma that threads store one by one, because D is not aligned for the copy engine or the kernel
- * does not use it. */
+/* Parts of model_time, for lower bounds of it (model_least.c): clocks of a compute unit for accesses of
+ * `width` bytes a lane; for the elements of a tile of wgmma that threads store one by one, because D is not
+ * aligned for the copy engine or the kernel does not use it. */
 double model_access_clocks(double bytes, int32_t width);
 double model_element_clocks(const ModelKernel *k, bool aligned);
+/* Clocks of a chunk of K of one work-group: multiply-adds; local memory and the accesses that fill it; the
+ * least for waits and dependent steps. align: of the operands, as of a ModelSize. */
+typedef struct {
+    double math, local, latency;
+} ModelChunk;
+ModelChunk model_chunk(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, int32_t align_a,
+                       int32_t align_b);
+/* Whether a kernel copies an operand first, by its ModelPack: always, or where the copy engine cannot read
+ * it; and seconds of copying an element, which is read and written. */
+bool model_is_copied(int32_t pack, int32_t align);
+double model_copy_seconds(const ModelKernel *k, const ModelDevice *d, const ModelRates *r);
+/* The part of a line of the L2 cache that the copy engine asks for in vain for a box's row of so many
+ * bytes. */
+double model_line_waste(double row, int32_t align);
 
 /* False when numbers of a file lie outside of what model_time accepts. */
 bool model_kernel_ok(const ModelKernel *k);

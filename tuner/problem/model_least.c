@@ -102,45 +102,35 @@ static void least_of_host(ModelLeast *l, size_t i, const ModelKernel *k, const M
     l->fixed_s[i] = (float)r->launch_s;
 }
 
+/* The most that an aligned operand, and a misaligned one, is aligned to. */
+static const int32_t ALIGN[] = {MODEL_ALIGN_MAX, MODEL_ENGINE_ALIGN / 2};
+
 /* What copies of A and B take that is known without the size. */
 static void least_of_copies(ModelLeast *l, size_t i, const ModelKernel *k, const ModelDevice *d,
                             const ModelRates *r)
 {
-    const double element = 2.0 * k->bytes_ab / (d->dram_rate * r->dram);
-    const bool a = k->pack_a == MODEL_PACK_ALWAYS, b = k->pack_b == MODEL_PACK_ALWAYS;
-    l->copy_a_s[i] = a ? (float)element : 0, l->copy_a_odd_s[i] = k->pack_a ? (float)element : 0;
-    l->copy_b_s[i] = b ? (float)element : 0, l->copy_b_odd_s[i] = k->pack_b ? (float)element : 0;
+    const float element = (float)model_copy_seconds(k, d, r);
+    l->copy_a_s[i] = model_is_copied(k->pack_a, ALIGN[0]) ? element : 0;
+    l->copy_b_s[i] = model_is_copied(k->pack_b, ALIGN[0]) ? element : 0;
+    l->copy_a_odd_s[i] = model_is_copied(k->pack_a, ALIGN[1]) ? element : 0;
+    l->copy_b_odd_s[i] = model_is_copied(k->pack_b, ALIGN[1]) ? element : 0;
     for (int odd = 0; odd < ODD; odd++) {
-        const bool any = a || b || ((odd & 1) && k->pack_a) || ((odd & 2) && k->pack_b);
+        const bool any =
+            model_is_copied(k->pack_a, ALIGN[odd & 1]) || model_is_copied(k->pack_b, ALIGN[odd >> 1]);
         l->copy_s[odd][i] = any ? (float)r->split_s : 0;
     }
 }
 
-/* A chunk of K without the L2 cache and DRAM. Vectors of misaligned operands are loaded element by element,
- * and not ahead; their alignment is at most UNALIGNED. */
+/* A chunk of K without the L2 cache and DRAM. */
 static void least_of_chunk(ModelLeast *l, size_t i, const ModelKernel *k, const ModelDevice *d,
                            const ModelRates *r, int odd)
 {
-    static const int32_t UNALIGNED = MODEL_ENGINE_ALIGN / 2;
-    const double us = 1e6 / d->clock_hz, ab = (double)k->bytes_ab * k->depth, groups = k->groups;
-    const double math = 2.0 * k->tile_m * k->tile_n * k->depth / ((double)k->rate * r->math);
-    const int32_t load[] = {(odd & 1) && k->load_a > UNALIGNED ? UNALIGNED : k->load_a,
-                            (odd & 2) && k->load_b > UNALIGNED ? UNALIGNED : k->load_b};
-    const bool engine = k->class == MODEL_ENGINE,
-               slow = !engine && (load[0] < k->load_a || load[1] < k->load_b);
-    double local = (double)k->local_bytes * k->depth / (d->local_rate * r->local);
-    if (!engine)
-        local += model_access_clocks(k->tile_m * ab, load[0]) + model_access_clocks(k->tile_n * ab, load[1]);
-    double wait = r->load_clocks;
-    if (slow)
-        wait += math + local + (k->tile_m + k->tile_n) * ab / (2.0 * k->threads) * 8 * r->slow;
-    else
-        wait = k->stages > 1 ? wait / (k->stages - 1) : wait + math + local;
-    wait = most(r->chunk_clocks + k->steps * r->step_clocks, wait);
-    l->one_4[odd][i] = (float)(fourth(us * math) + fourth(us * local) + fourth(us * wait));
-    l->more_4[odd][i] = (float)(fourth(us * math) + fourth(us * local) + fourth(us * wait / groups));
+    const ModelChunk c = model_chunk(k, d, r, ALIGN[odd & 1], ALIGN[odd >> 1]);
+    const double us = 1e6 / d->clock_hz, groups = k->groups;
+    l->one_4[odd][i] = (float)(fourth(us * c.math) + fourth(us * c.local) + fourth(us * c.latency));
+    l->more_4[odd][i] = (float)(fourth(us * c.math) + fourth(us * c.local) + fourth(us * c.latency / groups));
     l->round_4[odd][i] =
-        (float)(fourth(us * groups * math) + fourth(us * groups * local) + fourth(us * wait));
+        (float)(fourth(us * groups * c.math) + fourth(us * groups * c.local) + fourth(us * c.latency));
 }
 
 /* 1: the copy engine reads rows of the operand itself that are as long as a line of the L2 cache. */
@@ -306,10 +296,10 @@ float model_correction(const ModelLeast *l, size_t kernel, const ModelSize *z)
 
 FLOATS_INLINE Floats fourth_of(Floats x) { return x * x * x * x; }
 
-/* The part of a line of the L2 cache that the copy engine asks for in vain, as model.c has it. */
+/* model_line_waste of whole lines. Misaligned operands are copied, or not read by the copy engine. */
 static float waste_of(int32_t align)
 {
-    return align < MODEL_ENGINE_ALIGN ? 0 : (float)(MODEL_ALIGN_MAX - align) / MODEL_ALIGN_MAX;
+    return align < MODEL_ENGINE_ALIGN ? 0 : (float)model_line_waste(MODEL_ALIGN_MAX, align);
 }
 
 FLOATS_CLONES

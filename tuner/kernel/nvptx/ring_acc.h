@@ -23,7 +23,7 @@ typedef struct {
 } AccNames;
 AccNames ring_acc_names(const GpuPlan *p, ExprPool *pool, int runs);
 
-/* So many adjacent lines of a part hold adjacent columns of the tile. */
+/* The number of adjacent lines of a part that hold adjacent columns of the tile. */
 int ring_acc_adjacent(const GpuPlan *p);
 int ring_mma_adjacent(const GpuPlan *p);
 int ring_simt_adjacent(const GpuPlan *p);

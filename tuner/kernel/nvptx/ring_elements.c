@@ -90,7 +90,7 @@ void ring_elements_put(const RingCopy *c)
  * threads load adjacent pairs of elements, and store them one chunk later. Aligned pairs are loaded as one
  * word (lo), others, and those at edges, as two elements (lo and hi); byte_select is the selector of
  * __byte_perm that makes the word of the chunk's pairs. */
-static const char *const OF_WORDS = "0x3210", *const OF_HALVES = "0x5410";
+static const char *const OF_WORDS = "0x3210";
 
 static const Value *half(const RingCopy *c, const char *array, const Expr *i)
 {
@@ -123,7 +123,8 @@ static void load_whole(const RingCopy *c)
     piece_open(c, "load_whole", true, NULL, 0);
     stmt_var(s, "const char *", "q", reg(c, "x.p"));
     const Value *words = reg(c, "x.words");
-    set(c, "x.byte_select", value_select(s, words, value_literal(s, OF_WORDS), value_literal(s, OF_HALVES)));
+    set(c, "x.byte_select",
+        value_select(s, words, value_literal(s, OF_WORDS), value_literal(s, PIECE_OF_HALVES)));
     if (c->partly) piece_declare(c);
     const Expr *i = piece_each(c, UNROLL_FULL), *inside = piece_in_tile(c, i);
     const Value *at =
@@ -164,7 +165,7 @@ static void load(const RingCopy *c)
     stmt_return(s, NULL);
     stmt_end(s);
     stmt_var(s, "const char *", "q", reg(c, "x.p"));
-    set(c, "x.byte_select", value_literal(s, OF_HALVES));
+    set(c, "x.byte_select", value_literal(s, PIECE_OF_HALVES));
     piece_declare(c);
     if (c->passes == 1) limits(c, piece_col(c, expr_const(&s->pool, 0)));
     const Expr *i = piece_each(c, UNROLL_FULL);

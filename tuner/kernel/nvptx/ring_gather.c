@@ -257,7 +257,7 @@ static void begin(const RingCopy *c)
     else
         k = expr_mul_i(pool, k, entry);
     set(c, "x.entry", value_expr(s, k));
-    if (c->via_registers) set(c, "x.byte_select", value_literal(s, "0x5410"));
+    if (c->via_registers) set(c, "x.byte_select", value_literal(s, PIECE_OF_HALVES));
     begin_edges(c);
     const Expr *f = stmt_unrolled(s, "f", 0, n_places(c) / each), *e = stmt_unrolled(s, "e", 0, each);
     const Expr *i = c->k_rows ? f : expr_mul_i(pool, f, c->passes);

@@ -71,6 +71,8 @@ const Expr *piece_guard(const RingCopy *c, const Expr *i);
 
 /* ---- ring_elements.c: prints @elements_X; the copies through registers ---- */
 
+/* The selector of __byte_perm for a word of the lower halves of two registers. */
+#define PIECE_OF_HALVES "0x5410"
 void ring_elements_put(const RingCopy *c);
 void ring_registers_put(const RingCopy *c);
 void ring_store_words_put(const RingCopy *c);
