@@ -46,6 +46,7 @@ INSTRUCTIONS = {
     'void g_lds1(g_u32 *d, g_u32 at)': 'load_shared<4>(d, at);',
     'void g_ldsd(double *d, g_u32 at)': 'load_shared<8>(d, at);',
     'void g_keep_address(T *&p)': '',
+    'void g_keep_number(int &x)': '',
     'T g_load_if(bool in, const T *from)': 'return in ? *from : T();',
     'void g_store_if(bool in, T *to, T x)': 'if (in) *to = x;',
     'void g_mma(g_TC *c, const g_F *x, const g_F *y)': 'mma<{1}, {2}>(c, x, y);',

@@ -68,13 +68,13 @@ void hopper_products(const GpuPlan *p, const MatrixInst *in, const StageRing *ri
  * A is no filter under which pixels slide. */
 Err hopper_mend(const GpuPlan *p, const MatrixInst *in, Stmts *s);
 /* hopper_write.c: prints struct Vectors; slice_words(), the results of a slice, write_slice() and
- * write_slice_with_c(), which write a slice to shared memory; and store_one(). Declares `word`, a thread's
- * results; calls slice_words() for it. Statements that store a tile from there element by element. Whether
- * vectors of fused operations are loaded before the products. */
+ * write_slice_with_c(), which write a slice to shared memory. Declares `word`, a thread's results; calls
+ * slice_words() for it. Bytes from a slice's first one to the word of row m and column n. Whether vectors of
+ * fused operations are loaded before the products. */
 void hopper_write(const GpuPlan *p, const MatrixInst *in, Stmts *s);
 void hopper_words(const GpuPlan *p, Stmts *s);
 void hopper_slice_words(Stmts *s, const Expr *i);
-void hopper_elements(const GpuPlan *p, Stmts *s);
+const Expr *hopper_word_at(const GpuPlan *p, Stmts *s, const Expr *m, const Expr *n);
 /* What the epilogue makes of the sum x and, if `with_c`, of C's element c. function: "g_combined", or
  * "g_before_relu". */
 const Value *hopper_result(Stmts *s, const char *function, const Value *x, const Value *c,
@@ -85,6 +85,10 @@ bool hopper_vectors_early(const GpuPlan *p);
 /* Parts of K whose sums a helper kernel adds up later; 1: none. */
 static inline int hopper_split(const GpuPlan *p) { return p->gsu_multiple ? p->walk.split : 1; }
 
+/* hopper_elements.c: prints store_one(), which stores an element. Statements that store a tile from shared
+ * memory without the copy engine. */
+void hopper_store_one(const GpuPlan *p, Stmts *s);
+void hopper_elements(const GpuPlan *p, Stmts *s);
 /* hopper_store.c: prints slice_m() and slice_n(), the places of slices of results; store_tile(). ERR_FAILED:
  * slices_derive refuses it. */
 void hopper_slices(const GpuPlan *p, Stmts *s);

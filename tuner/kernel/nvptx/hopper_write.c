@@ -1,5 +1,5 @@
-/* How a consumer warp group of wgmma kernels writes the results of a slice to shared memory, and stores
- * them from there element by element where the copy engine does not, as statements over expressions.
+/* How a consumer warp group of wgmma kernels writes the results of a slice to shared memory, as statements
+ * over expressions.
  * Vectors of fused operations are loaded for a tile's rows by each thread and for its columns by each warp,
  * whose lanes hand them to one another slice by slice.
  *
@@ -73,6 +73,12 @@ static const Expr *word_at(const Write *w, const Expr *m, const Expr *n)
     const Expr *in_block = expr_mul_i(w->pool, expr_mod_i(w->pool, m, row), WORD);
     return expr_add(w->pool, expr_mul_i(w->pool, expr_div_i(w->pool, m, row), block),
                     in_slice(w, n, in_block));
+}
+
+const Expr *hopper_word_at(const GpuPlan *p, Stmts *s, const Expr *m, const Expr *n)
+{
+    const Write w = write_of(p, NULL, s);
+    return word_at(&w, m, n);
 }
 
 /* The slice's accumulator j. */
@@ -349,109 +355,16 @@ static void write_slice(const Write *w, bool with_c)
     stmt_end(s);
 }
 
-/* ---- element by element ---- */
-
-/* Prints store_one(): element (m, n) of D, which is inside D. */
-static void store_one(const Write *w)
-{
-    Stmts *s = w->s;
-    const Value *ops = reg(w, "ops"), *m = reg(w, "m"), *n = reg(w, "n"), *batch = reg(w, "batch");
-    stmt_function(s,
-                  (Function){.name = "store_one",
-                             STMT_PARAMS({"g_TC", "sum"}, {"const Args &", "args"}, {"const g_Ops &", "ops"},
-                                         {"bool", "reads"}, {"int", "m"}, {"int", "n"}, {"int", "batch"})});
-    const Value *row = stmt_var(s, "g_OfRow", "of_row", NULL), *col = stmt_var(s, "g_OfCol", "of_col", NULL);
-    const Value *c = stmt_var(s, "g_TD", "c", NULL);
-    const bool placed = hopper_is_placed(w->p);
-    if (placed) stmt_if(s, value_call(s, "d_has", reg(w, "args"), m, n, batch));
-    if (w->fused) {
-        const Value *of_row = placed ? value_call(s, "d_row", reg(w, "args"), m) : m;
-        stmt_call(s, "g_rows<1>", ops, of_row, flag(w, false), value_op(s, VALUE_ADDRESS, row, NULL));
-        stmt_call(s, "g_cols<1>", ops, n, flag(w, false), value_op(s, VALUE_ADDRESS, col, NULL));
-    }
-    const int bytes = gpu_type_bytes(&w->p->out);
-    stmt_if(s, reg(w, "reads"));
-    const Value *from = value_call(s, "c_at", reg(w, "args"), m, n, batch);
-    stmt_set(s, c, value_load(s, access_element(SPACE_GLOBAL, "g_TD", bytes, from, NULL)));
-    stmt_end(s);
-    const Value *x = hopper_result(s, "g_combined", reg(w, "sum"), c, reg(w, "reads"), row, col);
-    const Value *to = value_call(s, "d_at", reg(w, "args"), m, n, batch);
-    stmt_store(s, access_element(SPACE_GLOBAL, "g_TD", bytes, to, NULL), value_call(s, "g_from_c", x));
-    if (placed) stmt_end(s);
-    stmt_end(s);
-}
-
-/* Stores a line of a slice, adjacent lanes along M: D of any alignment, and sums of parts of K. */
-static void store_line(const Write *w, const Expr *line)
-{
-    Stmts *s = w->s;
-    ExprPool *p = w->pool;
-    const GpuWarpGroups *g = &w->p->groups;
-    const Expr *lane = expr_mod_i(p, w->thread, 32), *column = expr_mod_i(p, line, g->slice_n);
-    const Expr *row = expr_add(p, expr_mul_i(p, expr_div_i(p, line, g->slice_n), g->slice_row), lane);
-    const Value *m = stmt_define(s, "int", "m", sum(w, reg(w, "first_m"), value_expr(s, row)));
-    const Value *n = stmt_define(s, "int", "n", sum(w, reg(w, "first_n"), value_expr(s, column)));
-    const Value *in_m = value_op(s, VALUE_LT, m, value_cast(s, "int", reg(w, "args.m")));
-    const Value *in_n = value_op(s, VALUE_LT, n, value_cast(s, "int", reg(w, "args.n")));
-    const Value *inside = value_op(s, VALUE_BOTH, in_m, in_n);
-    if (g->slice_row < 32) {
-        const Value *own = value_expr(s, expr_op(p, EXPR_LT, lane, expr_const(p, g->slice_row)));
-        inside = value_op(s, VALUE_BOTH, own, inside);
-    }
-    stmt_if(s, inside);
-    const Value *v = stmt_var(s, "g_TC", "v", NULL);
-    const Value *from = sum(w, reg(w, "at"), value_expr(s, word_at(w, row, column)));
-    stmt_call(s, "from_word", value_call(s, "load_word", from), v);
-    if (hopper_split(w->p) > 1) {
-        const Value *part = value_cast(s, "u64", reg(w, "p.part"));
-        const char *const size[] = {"args.m", "args.n", "args.batch"};
-        for (int i = 0; i < 3; i++) part = value_op(s, VALUE_MUL, part, reg(w, size[i]));
-        const Value *to = value_call(s, "workspace_at", reg(w, "args"), m, n, reg(w, "p.batch"));
-        stmt_store(s, access_element(SPACE_GLOBAL, "g_TD", WORD, sum(w, to, part), NULL), v);
-    } else
-        stmt_call(s, "store_one", v, reg(w, "args"), reg(w, "ops"), reg(w, "reads"), m, n, reg(w, "p.batch"));
-    stmt_end(s);
-}
-
-void hopper_elements(const GpuPlan *p, Stmts *s)
-{
-    const Write w = write_of(p, NULL, s);
-    const int lines = w.m.pieces * p->groups.slice_n, warps = WGMMA_LANES / 32;
-    const Value *bar = sum(&w, value_int(s, 1), reg(&w, "wg"));
-    if (hopper_split(p) == 1) hopper_reads(p, s);
-    stmt_call(s, "group_sync", bar); /* the slices of the previous tile have been read */
-    const Expr *i = stmt_unrolled(s, "i", SLICE, w.m.slices);
-    stmt_define(
-        s, "u32", "at",
-        value_call(s, "shared.out", reg(&w, "wg"), value_expr(s, expr_mod_i(w.pool, i, HOPPER_BUFFERS))));
-    hopper_words(p, s);
-    hopper_slice_words(s, i);
-    stmt_call(s, "write_slice", reg(&w, "word"), reg(&w, "at"), reg(&w, "thread"));
-    stmt_call(s, "group_sync", bar);
-    stmt_define(s, "int", "first_m", value_call(s, "slice_m", value_expr(s, i), reg(&w, "p"), reg(&w, "wg")));
-    stmt_define(s, "int", "first_n", value_call(s, "slice_n", value_expr(s, i), reg(&w, "p"), reg(&w, "wg")));
-    /* Left to itself the compiler unrolls two or four iterations, depending on small changes elsewhere.
-     * Addresses of contractions have divisions. */
-    const Expr *line = stmt_loop(s, (Loop){.var = "line",
-                                           .type = "int",
-                                           .start = expr_div_i(w.pool, w.thread, 32),
-                                           .limit = expr_const(w.pool, lines),
-                                           .step = warps,
-                                           .unroll = p->indices ? UNROLL_2 : UNROLL_4});
-    store_line(&w, line);
-    stmt_end(s);
-    stmt_end(s);
-}
-
 /* ---- the whole ---- */
 
 void hopper_write(const GpuPlan *p, const MatrixInst *in, Stmts *s)
 {
     const Write w = write_of(p, in, s);
     stmt_file(s, "nvptx/hopper_results.cuh");
+    if (!p->groups.engine_store) stmt_file(s, "nvptx/predicated.cuh");
     vectors(&w);
     slice_words(&w);
     write_slice(&w, false);
     if (p->groups.engine_store && gpu_reads_c(p)) write_slice(&w, true);
-    if (!p->groups.engine_store || p->partial_sums) store_one(&w);
+    if (!p->groups.engine_store || p->partial_sums) hopper_store_one(p, s);
 }

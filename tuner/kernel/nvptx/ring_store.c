@@ -549,7 +549,7 @@ Err ring_store(const GpuPlan *p, RingResults r, Stmts *s)
     const Value *const x[] = {value_reg(s, "o"), value_reg(s, "acc"), value_reg(s, "lds"),
                               value_reg(s, "tid")};
     gpu_heading(s, "---- results ----");
-    if (has_predicates(&c)) stmt_file(s, "nvptx/ring_results.cuh");
+    if (has_predicates(&c)) stmt_file(s, "nvptx/predicated.cuh");
     types(&c);
     line_function(&c);
     TRY(all(&c));

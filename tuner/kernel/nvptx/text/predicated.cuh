@@ -2,6 +2,9 @@
  * one multiplication each. */
 template <typename T> g_DEV void g_keep_address(T *&p) { asm("" : "+l"(p)); }
 
+/* The same of a number. */
+g_DEV void g_keep_number(int &x) { asm("" : "+r"(x)); }
+
 /* The bits of a result. */
 template <typename T, int BYTES = (int)sizeof(T)> union g_Bits;
 template <typename T> union g_Bits<T, 1> {
