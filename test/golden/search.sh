@@ -33,3 +33,8 @@ tune seeded --search model --seed-from whole $built >said; echo "exit $?"
 grep -oE -- '--seed-from: [0-9]+ of [0-9]+ .*' said
 tune seeded --search model --seed-from nothere; echo "exit $?"
 tune seeded --search model --seed-from "$DATA/tensile/logic/r9nano_Cijk_Ailk_Bjlk_SB.yaml" 2>&1 | grep seed-from | sed "s|$DATA|DATA|"
+echo "-- begun with the winners of another transpose"
+sed 's/TransposeB: False/TransposeB: True/' "$DATA/search/sim.yaml" >other.yaml
+"$BIN/tuner" other.yaml other --search model --seed-from whole $built >said 2>&1; echo "exit $?"
+grep -oE -- '--seed-from: [0-9]+ of [0-9]+ .*' said | sed -E 's/[0-9]+ of [0-9]+/N of N/'
+sed -nE 's/.*--seed-from: ([0-9]+) of ([0-9]+) .*/\1 \2/p' said | awk '{ print ($1 == $2 && $1 >= 5 ? "all of them" : $1 " of " $2) }'

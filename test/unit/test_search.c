@@ -299,6 +299,46 @@ static void test_small(void **state)
     setup_fini(&x);
 }
 
+/* Candidates are found again by the values that their derivation gave them; others are not. */
+static void finds_candidates(const Pool *p)
+{
+    enum { LOOKS = 40 };
+    Solution s, found;
+    Hash128 hash, of;
+    int changed = 0; /* values of the space that the derivation replaced */
+    for (size_t i = 0; i < LOOKS; i++) {
+        const int64_t from = p->item[i * (p->n / LOOKS)];
+        assert_true(pool_get(p, from, &s, &hash));
+        changed += space_find(p->space, &s) < 0;
+        const int64_t permutation = pool_find(p, &s, hash);
+        assert_true(permutation >= 0);
+        assert_true(pool_get(p, permutation, &found, &of));
+        assert_true(of.lo == hash.lo && of.hi == hash.hi);
+    }
+    assert_true(changed > 0);
+    s.ThreadTile.v[0] = 3;
+    assert_int_equal(pool_find(p, &s, solution_hash(&s)), -1);
+}
+
+/* A space whose derivation changes values: -1 stands for one that it chooses. */
+static void test_find(void **state)
+{
+    (void)state;
+    Setup x;
+    const IntList tile[] = {{2, {2, 2}}, {2, {4, 4}}, {2, {8, 4}}, {2, {4, 8}}, {2, {8, 8}}};
+    setup_space(&x);
+    LISTS(&x, ThreadTile, tile, 5);
+    INTS(&x, DepthU, -1, 8, 16, 32, 64);
+    INTS(&x, VectorWidth, -1, 1, 2, 4);
+    INTS(&x, GlobalReadVectorWidth, -1, 1, 2, 4);
+    INTS(&x, GlobalSplitU, 1, 2, 3, 4);
+    INTS(&x, PrefetchGlobalRead, 0, 1);
+    assert_ok(space_seal(&x.space));
+    assert_ok(pool_init(&x.pool, &x.space, &x.deriver, NULL));
+    finds_candidates(&x.pool);
+    setup_fini(&x);
+}
+
 /* A space of more than 10^9 permutations is sampled; memory and work are bounded. */
 static void test_large(void **state)
 {
@@ -543,6 +583,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_shuffle),
                                        cmocka_unit_test(test_neighbours),
                                        cmocka_unit_test(test_small),
+                                       cmocka_unit_test(test_find),
                                        cmocka_unit_test(test_large),
                                        cmocka_unit_test(test_replay),
                                        cmocka_unit_test(test_left),

@@ -43,6 +43,67 @@ bool pool_get(const Pool *p, int64_t permutation, Solution *out, Hash128 *hash)
     return true;
 }
 
+static bool derives_to(const Pool *p, int64_t permutation, Hash128 hash)
+{
+    Solution s;
+    Hash128 of;
+    return pool_get(p, permutation, &s, &of) && of.lo == hash.lo && of.hi == hash.hi;
+}
+
+/* Lists the choices of a dimension that pool_find looks at, the likeliest first. */
+static size_t likely(const Space *sp, size_t d, const Solution *s, int64_t *out)
+{
+    const size_t all = sp->dim.v[d].choice.n;
+    const int64_t held = space_choice(sp, d, s);
+    size_t n = 0, most = 0;
+    if (sp->dim.v[d].param != PARAM_COUNT) {
+        for (size_t k = 0; k < all; k++) out[n++] = (int64_t)((k + (size_t)(held > 0 ? held : 0)) % all);
+        return n;
+    }
+    for (size_t k = 0; k < all; k++) {
+        const size_t equal = space_choice_equal(sp, d, k, s);
+        if (equal > most) most = equal, n = 0;
+        if (equal == most) out[n++] = (int64_t)k;
+    }
+    return n;
+}
+
+static int64_t find_among(const Pool *p, const int64_t *list, const size_t *n, size_t all, Hash128 hash)
+{
+    for (size_t i = 0; i < all; i++) {
+        int64_t permutation = 0, step = 1;
+        size_t rest = i, from = 0;
+        for (size_t d = 0; d < p->space->dim.n; d++) {
+            permutation += list[from + rest % n[d]] * step;
+            rest /= n[d];
+            from += n[d];
+            step *= (int64_t)p->space->dim.v[d].choice.n;
+        }
+        if (derives_to(p, permutation, hash)) return permutation;
+    }
+    return -1;
+}
+
+int64_t pool_find(const Pool *p, const Solution *s, Hash128 hash)
+{
+    const Space *sp = p->space;
+    const int64_t same = space_find(sp, s);
+    size_t choices = 0, all = 1, at = 0;
+    if (same >= 0 && derives_to(p, same, hash)) return same;
+    for (size_t d = 0; d < sp->dim.n; d++) choices += sp->dim.v[d].choice.n;
+    int64_t *list = malloc((choices + 1) * sizeof *list), found = -1;
+    size_t *n = malloc((sp->dim.n + 1) * sizeof *n);
+    for (size_t d = 0; list && n && d < sp->dim.n; d++) {
+        n[d] = likely(sp, d, s, &list[at]);
+        at += n[d];
+        all = n[d] && all <= POOL_FINDS / n[d] ? all * n[d] : POOL_FINDS + 1;
+    }
+    if (list && n && all <= POOL_FINDS) found = find_among(p, list, n, all, hash);
+    free(list);
+    free(n);
+    return found;
+}
+
 void pool_choices(const Pool *p, int64_t permutation, uint32_t *choice)
 {
     for (size_t d = 0; d < p->space->dim.n; d++) {

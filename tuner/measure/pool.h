@@ -38,6 +38,11 @@ void pool_fini(Pool *p);
 bool pool_is_whole(const Pool *p);
 /* Derives a permutation; false when it is not valid. */
 bool pool_get(const Pool *p, int64_t permutation, Solution *out, Hash128 *hash);
+/* A permutation that derives to s, whose hash is given; -1 when none was found. s has the values that the
+ * derivation gave it, which may be others than those of the space: of groups the entries that have most
+ * values of s are looked at, of single parameters all values, POOL_FINDS permutations at most. */
+enum { POOL_FINDS = 1 << 16 };
+int64_t pool_find(const Pool *p, const Solution *s, Hash128 hash);
 /* The choice of each dimension at a permutation. */
 void pool_choices(const Pool *p, int64_t permutation, uint32_t *choice);
 /* Lists permutations that differ in one dimension: two values on either side in long lists of numbers, all

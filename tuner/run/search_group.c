@@ -98,6 +98,13 @@ static Err pool_make(SearchGroup *x)
     return 0;
 }
 
+/* Called while a search chooses, so that finished compilers are reaped and new ones start. */
+static Err check(void *run)
+{
+    run_aside(run);
+    return run_check();
+}
+
 /* Uses the pairs of the seed whose solutions are in the space. Where the pool is a sample, solutions that it
  * does not have are found by their values. */
 static Err seed_use(SearchGroup *x, SearchOptions *o)
@@ -107,7 +114,8 @@ static Err seed_use(SearchGroup *x, SearchOptions *o)
     TRY_ALLOC(first);
     for (size_t i = 0; i < seed->n; i++) {
         SeedPair *p = &seed->pair[i];
-        if (p->permutation < 0) p->permutation = space_find(&x->space, &p->s);
+        if (p->permutation < 0) p->permutation = pool_find(&x->pool, &p->s, p->hash);
+        TRY(check(x->r));
         if (p->permutation >= 0) first[o->n_first++] = (SearchFirst){p->permutation, p->size};
     }
     o->first = first;
@@ -131,13 +139,6 @@ static Err model_make(SearchGroup *x, size_t n_sizes, SearchModel *out)
     run_model_device(r, &o.device);
     memcpy(o.rates, x->seed.rates, sizeof o.rates);
     return predictor_init(&o, out);
-}
-
-/* Called while a search chooses, so that finished compilers are reaped and new ones start. */
-static Err check(void *run)
-{
-    run_aside(run);
-    return run_check();
 }
 
 Err search_group_init(SearchGroup *x, Run *r, Group *g)

@@ -32,6 +32,31 @@ typedef struct {
     SearchSeed *out;
 } Reading;
 
+/* Distances that are added to those of sizes: seeds of another type of as many bytes, and of another
+ * transpose of A or of B. */
+static const double OTHER_TYPE = 0.1, OTHER_TRANSPOSE = 0.25;
+
+/* What is added to the distances of a file's sizes; -1: its kernels say nothing about this problem type. */
+static double strangeness(const ProblemType *of, const ProblemType *pt)
+{
+    const int32_t types[][2] = {{of->DataType, pt->DataType},
+                                {of->DestDataType, pt->DestDataType},
+                                {of->ComputeDataType, pt->ComputeDataType}};
+    double sum = 0;
+    if (problem_type_equal(of, pt)) return 0;
+    if (!problem_is_gemm(of) || !problem_is_gemm(pt)) return -1;
+    if (of->TotalIndices != pt->TotalIndices || of->Batched != pt->Batched) return -1;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        const DataTypeInfo *a = type_info((DataType)types[i][0]), *b = type_info((DataType)types[i][1]);
+        if (a->bytes != b->bytes || a->integral != b->integral || a->complex != b->complex ||
+            a->packing != b->packing)
+            return -1;
+        sum += a == b ? 0 : OTHER_TYPE;
+    }
+    sum += of->TransposeA == pt->TransposeA ? 0 : OTHER_TRANSPOSE;
+    return sum + (of->TransposeB == pt->TransposeB ? 0 : OTHER_TRANSPOSE);
+}
+
 /* Sum of the distances of the logarithms of M, N, batch and K. */
 static double distance_of(const ProblemType *pt, const ProblemSize *z, const LogicRow *row)
 {
@@ -56,7 +81,7 @@ static void near_insert(Near *near, Near new)
     near[at] = new;
 }
 
-static void row_note(Reading *x, const Logic *l, const LogicRow *row)
+static void row_note(Reading *x, const Logic *l, const LogicRow *row, double strange)
 {
     const ProblemType *pt = &x->g->problem->pt;
     if (row->n < pt->TotalIndices) return;
@@ -64,7 +89,8 @@ static void row_note(Reading *x, const Logic *l, const LogicRow *row)
         if (row->size[i] < 1) return;
     for (size_t z = 0; z < x->n_sizes; z++) {
         Near *near = &x->near[z * NEAREST];
-        near_insert(near, (Near){distance_of(pt, &x->g->size[z], row), &l->solution[row->solution]});
+        near_insert(near,
+                    (Near){strange + distance_of(pt, &x->g->size[z], row), &l->solution[row->solution]});
     }
 }
 
@@ -90,14 +116,15 @@ static Err file_take(Reading *x, const char *path)
     Logic *l = ARENA_NEW(&x->r->arena, Logic);
     TRY_ALLOC(l);
     TRY(logic_read(&x->r->arena, path, NULL, l));
-    if (!problem_type_equal(l->pt, &x->g->problem->pt)) return ERR_OK;
+    const double strange = strangeness(l->pt, &x->g->problem->pt);
+    if (strange < 0) return ERR_OK;
     if (!str_eq_c(l->arch, x->r->target->name)) {
         warning("--seed-from %s: not used: it is logic for %.*s, expected %s", path, STR_ARG(l->arch),
                 x->r->target->name);
         return ERR_OK;
     }
-    for (size_t i = 0; i < l->n_rows; i++) row_note(x, l, &l->row[i]);
-    for (size_t i = 0; i < l->n_solutions; i++) rates_note(x, &l->solution[i]);
+    for (size_t i = 0; i < l->n_rows; i++) row_note(x, l, &l->row[i], strange);
+    for (size_t i = 0; strange == 0 && i < l->n_solutions; i++) rates_note(x, &l->solution[i]);
     x->out->n_solutions += l->n_solutions;
     return ERR_OK;
 }

@@ -1,5 +1,6 @@
 /* The seed of a search (--seed-from): winners of an earlier run, or of logic files, on the nearest sizes, and
- * the rates of the performance model that were fitted on this device. */
+ * the rates of the performance model that were fitted on this device. Winners of other transposes, and of
+ * types of as many bytes, count as a little farther away; rates are those of the same problem type. */
 #ifndef RUN_SEARCH_SEED_H
 #define RUN_SEARCH_SEED_H
 
@@ -18,7 +19,7 @@ typedef struct {
 typedef struct {
     SeedPair *pair; /* the nearest rows of every size first, then those that are second */
     size_t n;
-    size_t n_solutions; /* of the logic, for this problem type */
+    size_t n_solutions; /* of the logic, for this problem type and those like it */
     bool has_rates;
     ModelRates rates[MODEL_CLASSES];
 } SearchSeed;

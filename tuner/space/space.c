@@ -207,27 +207,29 @@ void space_get(const Space *sp, int64_t p, Solution *out)
     }
 }
 
-static bool holds(const Solution *s, const Choice *c)
+size_t space_choice_equal(const Space *sp, size_t dimension, size_t choice, const Solution *s)
 {
+    const Choice *c = &sp->dim.v[dimension].choice.v[choice];
     const char *bytes = c->bytes;
+    size_t n = 0;
     for (size_t i = 0; i < c->n_set; i++) {
         const Param *p = param_at(c->set[i]);
-        if (memcmp(solution_field_const(s, p), bytes, param_size(p))) return false;
+        n += !memcmp(solution_field_const(s, p), bytes, param_size(p));
         bytes += param_size(p);
     }
-    return true;
+    return n;
 }
 
-/* The first choice whose values equal those of s; -1 when there is none. */
-static int64_t choice_held(const Dimension *d, const Solution *s)
+int64_t space_choice(const Space *sp, size_t dimension, const Solution *s)
 {
+    const Dimension *d = &sp->dim.v[dimension];
     if (d->by_value.n) {
         const Param *p = param_at(d->param);
         const int64_t *k = map_get(&d->by_value, (Str){solution_field_const(s, p), param_size(p)});
         return k ? *k : -1;
     }
     for (size_t k = 0; k < d->choice.n; k++)
-        if (holds(s, &d->choice.v[k])) return (int64_t)k;
+        if (space_choice_equal(sp, dimension, k, s) == d->choice.v[k].n_set) return (int64_t)k;
     return -1;
 }
 
@@ -235,11 +237,10 @@ int64_t space_find(const Space *sp, const Solution *s)
 {
     int64_t p = 0, step = 1;
     for (size_t i = 0; i < sp->dim.n; i++) {
-        const Dimension *d = &sp->dim.v[i];
-        int64_t k = choice_held(d, s);
+        const int64_t k = space_choice(sp, i, s);
         if (k < 0) return -1;
         p += k * step;
-        step *= (int64_t)d->choice.n;
+        step *= (int64_t)sp->dim.v[i].choice.n;
     }
     return p;
 }

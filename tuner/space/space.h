@@ -57,6 +57,10 @@ Err space_size(const Space *sp, int64_t *out);
 /* Permutation p of 0 .. size-1, without derivation. */
 void space_get(const Space *sp, int64_t p, Solution *out);
 
+/* How many of a choice's values equal those of s. */
+size_t space_choice_equal(const Space *sp, size_t dimension, size_t choice, const Solution *s);
+/* The first choice of a dimension whose values equal those of s; -1 when there is none. */
+int64_t space_choice(const Space *sp, size_t dimension, const Solution *s);
 /* The first permutation whose values equal those of s in all dimensions; -1 when there is none. */
 int64_t space_find(const Space *sp, const Solution *s);
 
