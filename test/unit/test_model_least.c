@@ -237,12 +237,13 @@ static void test_correction(void **unused)
     arena_fini(&a);
 }
 
-/* The nearest points by blocks are those of a search through all. */
+/* The nearest points by blocks are those of a search through all, also where many points are at the same
+ * place and more blocks than the search has room for are near. */
 static void test_places(void **unused)
 {
     (void)unused;
-    enum { MOST = 700 };
-    static const size_t numbers[] = {0, 1, 7, 16, 17, 64, 65, MOST};
+    enum { MOST = 1500 };
+    static const size_t numbers[] = {0, 1, 7, 16, 17, 64, 65, 700, MOST};
     static ModelPoint point[MOST];
     Arena a;
     arena_init(&a, 0);
@@ -250,8 +251,9 @@ static void test_places(void **unused)
         const size_t n = numbers[c];
         ModelPlaces *places;
         assert_ok(model_places_new(&a, n, &places));
+        ModelSize few[3] = {size_draw(), size_draw(), size_draw()};
         for (size_t p = 0; p < n; p++) {
-            const ModelSize z = size_draw();
+            const ModelSize z = n == MOST ? few[draw(0, 2)] : size_draw();
             point[p] = model_point(&z);
             model_places_set(places, p, &point[p]);
         }

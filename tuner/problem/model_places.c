@@ -6,14 +6,14 @@
 
 #include "problem/floats.h"
 
-enum { BLOCK = 16 };
+enum { BLOCK = 16, BLOCKS_MOST = (1 << 16) / BLOCK };
 
 struct ModelPlaces {
     size_t n, n_blocks;
-    float *given[MODEL_DIMS];               /* of each point, as they were set */
-    uint32_t *order;                        /* of each place: its point */
-    float *at[MODEL_DIMS];                  /* of each place */
-    float *lo[MODEL_DIMS], *hi[MODEL_DIMS]; /* of each block: the box of its points */
+    float *given[MODEL_DIMS]; /* of each point, as they were set */
+    uint32_t *order;          /* of each place: its point */
+    float *at;                /* of each block, by dimension: its places */
+    float *lo, *hi;           /* of each FLOATS blocks, by dimension: the boxes of their points */
 };
 
 float model_distance(const ModelPoint *a, const ModelPoint *b)
@@ -29,12 +29,10 @@ Err model_places_new(Arena *a, size_t n, ModelPlaces **out)
     TRY_ALLOC(*out = p);
     p->n = n, p->n_blocks = (n + BLOCK - 1) / BLOCK;
     TRY_ALLOC(p->order = ARENA_ARRAY(a, n + 1, uint32_t));
-    for (int d = 0; d < MODEL_DIMS; d++) {
-        TRY_ALLOC(p->given[d] = ARENA_ARRAY(a, n + 1, float));
-        TRY_ALLOC(p->at[d] = ARENA_ARRAY(a, p->n_blocks * BLOCK + 1, float));
-        TRY_ALLOC(p->lo[d] = ARENA_ARRAY(a, floats_padded(p->n_blocks) + 1, float));
-        TRY_ALLOC(p->hi[d] = ARENA_ARRAY(a, floats_padded(p->n_blocks) + 1, float));
-    }
+    for (int d = 0; d < MODEL_DIMS; d++) TRY_ALLOC(p->given[d] = ARENA_ARRAY(a, n + 1, float));
+    TRY_ALLOC(p->at = ARENA_ARRAY(a, p->n_blocks * BLOCK * MODEL_DIMS + 1, float));
+    TRY_ALLOC(p->lo = ARENA_ARRAY(a, floats_padded(p->n_blocks) * MODEL_DIMS + 1, float));
+    TRY_ALLOC(p->hi = ARENA_ARRAY(a, floats_padded(p->n_blocks) * MODEL_DIMS + 1, float));
     return ERR_OK;
 }
 
@@ -100,112 +98,183 @@ void model_places_sort(ModelPlaces *p)
 {
     for (size_t i = 0; i < p->n; i++) p->order[i] = (uint32_t)i;
     split(p, p->order, p->n);
-    for (int d = 0; d < MODEL_DIMS; d++)
-        for (size_t b = 0; b < p->n_blocks; b++) {
-            p->lo[d][b] = INFINITY, p->hi[d][b] = -INFINITY;
-            for (size_t i = b * BLOCK; i < p->n && i < (b + 1) * BLOCK; i++) {
-                const float x = p->at[d][i] = p->given[d][p->order[i]];
-                p->lo[d][b] = fminf(p->lo[d][b], x);
-                p->hi[d][b] = fmaxf(p->hi[d][b], x);
+    for (size_t b = 0; b < floats_padded(p->n_blocks); b++)
+        for (size_t d = 0; d < MODEL_DIMS; d++) {
+            float lo = INFINITY, hi = -INFINITY;
+            for (size_t i = 0; i < BLOCK && b < p->n_blocks; i++) {
+                const size_t place = b * BLOCK + i;
+                float *at = &p->at[(b * MODEL_DIMS + d) * BLOCK + i];
+                *at = place < p->n ? p->given[d][p->order[place]] : INFINITY;
+                if (place < p->n) lo = fminf(lo, *at), hi = fmaxf(hi, *at);
             }
+            const size_t box = (b / FLOATS * MODEL_DIMS + d) * FLOATS + b % FLOATS;
+            p->lo[box] = lo, p->hi[box] = hi;
         }
 }
 
 /* ---- the search ---- */
 
-FLOATS_INLINE Floats more(Floats a, Floats b) { return floats_pick(a > b, a, b); }
+_Static_assert(MODEL_DIMS == 5, "the sums below have a term for each");
 
-/* Squares of the distances to the boxes of all blocks. */
-FLOATS_INLINE void boxes_of(const ModelPlaces *p, const ModelPoint *x, float *out)
+FLOATS_INLINE Floats square(Floats x) { return x * x; }
+
+/* The nearest points by lane: a step adds FLOATS points, one to each lane. Lanes are sorted without branches,
+ * which the processor could not predict. A point is the bits of its distance, whose last ones are replaced by
+ * the number of its step; bits of numbers that are not negative have the order of the numbers. */
+enum { STEPS = 128, ROWS = 4, FAR_BITS = 0x7f800000 /* of INFINITY */ };
+typedef struct {
+    FloatsMask row[ROWS];  /* the nearest of each lane first */
+    FloatsMask more;       /* the nearest of those for which there is no row */
+    size_t n;              /* steps */
+    uint32_t place[STEPS]; /* of the step's first point */
+} Nearest;
+
+/* How far x is from an interval along one dimension. */
+FLOATS_INLINE Floats outside(float x, const float *lo, const float *hi)
 {
-    for (size_t b = 0; b < p->n_blocks; b += FLOATS) {
-        Floats sum = floats_of(0);
-        for (int d = 0; d < MODEL_DIMS; d++) {
-            const Floats below = floats_load(&p->lo[d][b]) - x->x[d],
-                         above = x->x[d] - floats_load(&p->hi[d][b]);
-            const Floats apart = more(more(below, above), floats_of(0));
-            sum += apart * apart;
-        }
-        floats_store(&out[b], sum);
+    return floats_max(floats_max(floats_load(lo) - x, x - floats_load(hi)), floats_of(0));
+}
+
+/* Squares of the distances to the boxes of FLOATS blocks. */
+FLOATS_INLINE Floats boxes_of(const ModelPlaces *p, const float *x, size_t b)
+{
+    const float *lo = &p->lo[b * MODEL_DIMS], *hi = &p->hi[b * MODEL_DIMS];
+    return square(outside(x[0], lo, hi)) + square(outside(x[1], lo + FLOATS, hi + FLOATS)) +
+           square(outside(x[2], lo + 2 * FLOATS, hi + 2 * FLOATS)) +
+           square(outside(x[3], lo + 3 * FLOATS, hi + 3 * FLOATS)) +
+           square(outside(x[4], lo + 4 * FLOATS, hi + 4 * FLOATS));
+}
+
+/* Squares of the distances to the boxes of all blocks, as bits. first: the nearest block of each lane. */
+FLOATS_INLINE void all_boxes(const ModelPlaces *p, const float *x, int32_t *out, uint32_t first[FLOATS])
+{
+    FloatsMask number = {0, 1, 2, 3, 4, 5, 6, 7}, least = number | FAR_BITS;
+    for (size_t b = 0; b < p->n_blocks; b += FLOATS, number += FLOATS) {
+        const FloatsMask box = (FloatsMask)boxes_of(p, x, b);
+        floats_mask_store(&out[b], box);
+        least = floats_mask_min(least, (box & -BLOCKS_MOST) | number);
     }
-    for (size_t b = p->n_blocks; b < floats_padded(p->n_blocks); b++) out[b] = INFINITY;
+    least &= BLOCKS_MOST - 1;
+    memcpy(first, &least, sizeof least);
 }
 
-/* The nearest points of a block are selected by repeatedly taking the least key, because the processor cannot
- * predict the branches of an insertion sort. A key is a distance whose last bits are the point's number
- * within its block. */
-static float key_of(float distance, uint32_t number)
+/* Squares of the distances to FLOATS points of a block. */
+FLOATS_INLINE Floats points_of(const float *x, const float *at)
 {
-    uint32_t bits;
-    memcpy(&bits, &distance, sizeof bits);
-    bits = (bits & ~(uint32_t)(BLOCK - 1)) | number;
-    memcpy(&distance, &bits, sizeof bits);
-    return distance;
+    return square(x[0] - floats_load(at)) + square(x[1] - floats_load(at + BLOCK)) +
+           square(x[2] - floats_load(at + 2 * BLOCK)) + square(x[3] - floats_load(at + 3 * BLOCK)) +
+           square(x[4] - floats_load(at + 4 * BLOCK));
 }
 
-static uint32_t number_of(float key)
+/* Keeps the nearer one of a point and of that in the row, in each lane; returns the other ones. */
+FLOATS_INLINE FloatsMask insert(FloatsMask *row, FloatsMask point)
 {
-    uint32_t bits;
-    memcpy(&bits, &key, sizeof bits);
-    return bits & (BLOCK - 1);
+    const FloatsMask other = floats_mask_max(*row, point);
+    *row = floats_mask_min(*row, point);
+    return other;
 }
 
-FLOATS_INLINE void keys_of(const ModelPlaces *p, const ModelPoint *x, size_t first, size_t n,
-                           float key[BLOCK])
+FLOATS_INLINE void add_block(const ModelPlaces *p, const float *x, size_t b, Nearest *list)
 {
     for (size_t i = 0; i < BLOCK; i += FLOATS) {
-        Floats sum = floats_of(0);
-        for (int d = 0; d < MODEL_DIMS; d++) {
-            const Floats apart = x->x[d] - floats_load(&p->at[d][first + i]);
-            sum += apart * apart;
-        }
-        floats_store(&key[i], sum);
+        FloatsMask point = (FloatsMask)points_of(x, &p->at[b * BLOCK * MODEL_DIMS + i]);
+        point = (point & -STEPS) | (int32_t)list->n;
+        list->place[list->n++] = (uint32_t)(b * BLOCK + i);
+        point = insert(&list->row[0], point), point = insert(&list->row[1], point);
+        point = insert(&list->row[2], point), point = insert(&list->row[3], point);
+        list->more = floats_mask_min(list->more, point);
     }
-    for (size_t i = 0; i < n; i++) key[i] = key_of(key[i], (uint32_t)i);
-    for (size_t i = n; i < BLOCK; i++) key[i] = INFINITY;
 }
 
-/* Inserts points of a block into the list of n, which is sorted by key, while they are nearer than its last
- * one; returns how many there are then. */
-FLOATS_INLINE int insert(const ModelPlaces *p, float *key, size_t first, size_t n_block, int n,
-                         uint32_t near[MODEL_NEAR], float distance[MODEL_NEAR])
+/* The numbers of all points in the rows, the nearest first. A point's rank is the number of points that are
+ * nearer. Numbers replace the last bits once more, so that no two are equal. */
+FLOATS_INLINE void order_of(const Nearest *list, uint32_t order[ROWS * FLOATS])
 {
-    for (size_t taken = 0; taken < MODEL_NEAR && taken < n_block; taken++) {
-        const float k = floats_least(key, BLOCK);
-        if (n == MODEL_NEAR && k >= distance[MODEL_NEAR - 1]) break;
-        int at = n < MODEL_NEAR ? n++ : MODEL_NEAR - 1;
-        for (; at > 0 && distance[at - 1] > k; at--) distance[at] = distance[at - 1], near[at] = near[at - 1];
-        distance[at] = k, near[at] = p->order[first + number_of(k)];
-        key[number_of(k)] = INFINITY;
+    const FloatsMask number = {0, 1, 2, 3, 4, 5, 6, 7};
+    const FloatsMask a = (list->row[0] & -STEPS) | number, b = (list->row[1] & -STEPS) | (number + FLOATS),
+                     c = (list->row[2] & -STEPS) | (number + 2 * FLOATS),
+                     d = (list->row[3] & -STEPS) | (number + 3 * FLOATS);
+    FloatsMask of_a = {0}, of_b = {0}, of_c = {0}, of_d = {0};
+    const FloatsMask keys[ROWS] = {a, b, c, d};
+    int32_t key[ROWS * FLOATS], rank[ROWS * FLOATS];
+    memcpy(key, keys, sizeof key);
+    for (int k = 0; k < ROWS * FLOATS; k++) {
+        const FloatsMask other = floats_mask_of(key[k]);
+        of_a -= other < a, of_b -= other < b, of_c -= other < c, of_d -= other < d; /* true is -1 */
     }
-    return n;
+    const FloatsMask ranks[ROWS] = {of_a, of_b, of_c, of_d};
+    memcpy(rank, ranks, sizeof rank);
+    for (uint32_t i = 0; i < ROWS * FLOATS; i++) order[rank[i]] = i;
 }
 
-enum { BLOCKS_MOST = (1 << 16) / BLOCK };
+/* The nearest points by comparing all, for the few searches in which lanes have too little room. */
+static void near_slowly(const ModelPlaces *p, const ModelPoint *x, int n, uint32_t near[MODEL_NEAR],
+                        float distance[MODEL_NEAR])
+{
+    for (int i = 0; i < n; i++) distance[i] = INFINITY;
+    for (size_t i = 0; i < p->n; i++) {
+        float of = 0;
+        for (int d = 0; d < MODEL_DIMS; d++) of += (x->x[d] - p->given[d][i]) * (x->x[d] - p->given[d][i]);
+        int at = n;
+        for (; at > 0 && of < distance[at - 1]; at--)
+            if (at < n) distance[at] = distance[at - 1], near[at] = near[at - 1];
+        if (at < n) distance[at] = of, near[at] = (uint32_t)i;
+    }
+}
+
+/* Fills in the n nearest points from the rows. False: a lane has more of them than rows. */
+FLOATS_INLINE bool take(const ModelPlaces *p, const Nearest *list, int n, uint32_t near[MODEL_NEAR],
+                        float distance[MODEL_NEAR])
+{
+    uint32_t order[ROWS * FLOATS];
+    int32_t key[ROWS * FLOATS], last = 0;
+    order_of(list, order);
+    memcpy(key, list->row, sizeof key);
+    for (int i = 0; i < n; i++) {
+        const int32_t point = key[order[i]];
+        last = point & -STEPS;
+        near[i] = p->order[list->place[point & (STEPS - 1)] + order[i] % FLOATS];
+        memcpy(&distance[i], &last, sizeof last);
+    }
+    return !floats_bits(list->more < floats_mask_of(last));
+}
+
+/* The nearest block of each lane comes first, then all others whose box is nearer than the farthest of the
+ * lanes' nearest points, since there are MODEL_NEAR of these. */
+enum { WORD = 64 };
+_Static_assert((int)MODEL_NEAR <= (int)FLOATS, "the lanes' nearest points are enough");
 
 FLOATS_CLONES
-static int near_of(const ModelPlaces *p, const ModelPoint *x, uint32_t near[MODEL_NEAR],
-                   float distance[MODEL_NEAR])
+static bool near_of(const ModelPlaces *p, const ModelPoint *x, int n, uint32_t near[MODEL_NEAR],
+                    float distance[MODEL_NEAR])
 {
-    float box[BLOCKS_MOST + FLOATS], key[BLOCK];
-    int n = 0;
-    if (!p->n_blocks) return 0;
-    boxes_of(p, x, box);
-    for (size_t done = 0; done < p->n_blocks; done++) {
-        const float least = floats_least(box, p->n_blocks);
-        if (n == MODEL_NEAR && least >= distance[MODEL_NEAR - 1]) break;
-        size_t b = 0;
-        while (box[b] != least) b++;
-        box[b] = INFINITY;
-        const size_t first = b * BLOCK, n_block = p->n - first < BLOCK ? p->n - first : BLOCK;
-        keys_of(p, x, first, n_block, key);
-        n = insert(p, key, first, n_block, n, near, distance);
+    int32_t box[BLOCKS_MOST];
+    uint32_t first[FLOATS];
+    const FloatsMask far = floats_mask_of(FAR_BITS);
+    Nearest list = {.row = {far, far, far, far}, .more = far, .n = 0};
+    all_boxes(p, x->x, box, first);
+    for (int i = 0; i < FLOATS; i++) {
+        if (first[i] >= p->n_blocks) continue;
+        add_block(p, x->x, first[i], &list);
+        box[first[i]] = FAR_BITS;
     }
-    return n;
+    const FloatsMask limit = floats_mask_of(floats_mask_most(list.row[0]));
+    for (size_t from = 0; from < p->n_blocks; from += WORD) {
+        uint64_t word = 0; /* a bit for each block that may have near points */
+        for (size_t b = 0; b < WORD && from + b < p->n_blocks; b += FLOATS)
+            word |= (uint64_t)floats_bits(floats_mask_load(&box[from + b]) < limit) << b;
+        for (; word; word &= word - 1) {
+            if (list.n == STEPS) return false;
+            add_block(p, x->x, from + (size_t)__builtin_ctzll(word), &list);
+        }
+    }
+    return take(p, &list, n, near, distance);
 }
 
 int model_places_near(const ModelPlaces *p, const ModelPoint *x, uint32_t near[MODEL_NEAR],
                       float distance[MODEL_NEAR])
 {
-    return near_of(p, x, near, distance);
+    const int n = p->n < MODEL_NEAR ? (int)p->n : MODEL_NEAR;
+    if (n > 0 && !near_of(p, x, n, near, distance)) near_slowly(p, x, n, near, distance);
+    return n;
 }

@@ -25,7 +25,7 @@ Err model_places_new(Arena *a, size_t n, ModelPlaces **out);
 /* Sets a point. After the last one model_places_sort must be called. */
 void model_places_set(ModelPlaces *p, size_t i, const ModelPoint *x);
 void model_places_sort(ModelPlaces *p);
-/* Up to MODEL_NEAR points, the nearest first, with the squares of their distances, rounded to 19 bits. Of
+/* Up to MODEL_NEAR points, the nearest first, with the squares of their distances, rounded to 16 bits. Of
  * points at the same distance any may come first; equal arguments give equal answers. Returns their number.
  */
 int model_places_near(const ModelPlaces *p, const ModelPoint *x, uint32_t near[MODEL_NEAR],
