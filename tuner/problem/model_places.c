@@ -123,11 +123,13 @@ FLOATS_INLINE Floats square(Floats x) { return x * x; }
  * the number of its step; bits of numbers that are not negative have the order of the numbers. */
 enum { STEPS = 128, ROWS = 4, FAR_BITS = 0x7f800000 /* of INFINITY */ };
 typedef struct {
-    FloatsMask row[ROWS];  /* the nearest of each lane first */
+    FloatsMask a, b, c, d; /* rows, with the nearest of each lane first */
     FloatsMask more;       /* the nearest of those for which there is no row */
-    size_t n;              /* steps */
+} Rows;
+typedef struct {
+    size_t n;
     uint32_t place[STEPS]; /* of the step's first point */
-} Nearest;
+} Steps;
 
 /* How far x is from an interval along one dimension. */
 FLOATS_INLINE Floats outside(float x, const float *lo, const float *hi)
@@ -174,26 +176,27 @@ FLOATS_INLINE FloatsMask insert(FloatsMask *row, FloatsMask point)
     return other;
 }
 
-FLOATS_INLINE void add_block(const ModelPlaces *p, const float *x, size_t b, Nearest *list)
+FLOATS_INLINE Rows add_block(const ModelPlaces *p, const float *x, size_t b, Rows rows, Steps *steps)
 {
     for (size_t i = 0; i < BLOCK; i += FLOATS) {
         FloatsMask point = (FloatsMask)points_of(x, &p->at[b * BLOCK * MODEL_DIMS + i]);
-        point = (point & -STEPS) | (int32_t)list->n;
-        list->place[list->n++] = (uint32_t)(b * BLOCK + i);
-        point = insert(&list->row[0], point), point = insert(&list->row[1], point);
-        point = insert(&list->row[2], point), point = insert(&list->row[3], point);
-        list->more = floats_mask_min(list->more, point);
+        point = (point & -STEPS) | (int32_t)steps->n;
+        steps->place[steps->n++] = (uint32_t)(b * BLOCK + i);
+        point = insert(&rows.a, point), point = insert(&rows.b, point);
+        point = insert(&rows.c, point), point = insert(&rows.d, point);
+        rows.more = floats_mask_min(rows.more, point);
     }
+    return rows;
 }
 
 /* The numbers of all points in the rows, the nearest first. A point's rank is the number of points that are
  * nearer. Numbers replace the last bits once more, so that no two are equal. */
-FLOATS_INLINE void order_of(const Nearest *list, uint32_t order[ROWS * FLOATS])
+FLOATS_INLINE void order_of(Rows rows, uint32_t order[ROWS * FLOATS])
 {
     const FloatsMask number = {0, 1, 2, 3, 4, 5, 6, 7};
-    const FloatsMask a = (list->row[0] & -STEPS) | number, b = (list->row[1] & -STEPS) | (number + FLOATS),
-                     c = (list->row[2] & -STEPS) | (number + 2 * FLOATS),
-                     d = (list->row[3] & -STEPS) | (number + 3 * FLOATS);
+    const FloatsMask a = (rows.a & -STEPS) | number, b = (rows.b & -STEPS) | (number + FLOATS),
+                     c = (rows.c & -STEPS) | (number + 2 * FLOATS),
+                     d = (rows.d & -STEPS) | (number + 3 * FLOATS);
     FloatsMask of_a = {0}, of_b = {0}, of_c = {0}, of_d = {0};
     const FloatsMask keys[ROWS] = {a, b, c, d};
     int32_t key[ROWS * FLOATS], rank[ROWS * FLOATS];
@@ -223,20 +226,21 @@ static void near_slowly(const ModelPlaces *p, const ModelPoint *x, int n, uint32
 }
 
 /* Fills in the n nearest points from the rows. False: a lane has more of them than rows. */
-FLOATS_INLINE bool take(const ModelPlaces *p, const Nearest *list, int n, uint32_t near[MODEL_NEAR],
+FLOATS_INLINE bool take(const ModelPlaces *p, Rows rows, const Steps *steps, int n, uint32_t near[MODEL_NEAR],
                         float distance[MODEL_NEAR])
 {
     uint32_t order[ROWS * FLOATS];
     int32_t key[ROWS * FLOATS], last = 0;
-    order_of(list, order);
-    memcpy(key, list->row, sizeof key);
+    order_of(rows, order);
+    const FloatsMask row[ROWS] = {rows.a, rows.b, rows.c, rows.d};
+    memcpy(key, row, sizeof key);
     for (int i = 0; i < n; i++) {
         const int32_t point = key[order[i]];
         last = point & -STEPS;
-        near[i] = p->order[list->place[point & (STEPS - 1)] + order[i] % FLOATS];
+        near[i] = p->order[steps->place[point & (STEPS - 1)] + order[i] % FLOATS];
         memcpy(&distance[i], &last, sizeof last);
     }
-    return !floats_bits(list->more < floats_mask_of(last));
+    return !floats_bits(rows.more < floats_mask_of(last));
 }
 
 /* The nearest block of each lane comes first, then all others whose box is nearer than the farthest of the
@@ -251,24 +255,26 @@ static bool near_of(const ModelPlaces *p, const ModelPoint *x, int n, uint32_t n
     int32_t box[BLOCKS_MOST];
     uint32_t first[FLOATS];
     const FloatsMask far = floats_mask_of(FAR_BITS);
-    Nearest list = {.row = {far, far, far, far}, .more = far, .n = 0};
+    Rows rows = {far, far, far, far, far};
+    Steps steps;
+    steps.n = 0;
     all_boxes(p, x->x, box, first);
     for (int i = 0; i < FLOATS; i++) {
         if (first[i] >= p->n_blocks) continue;
-        add_block(p, x->x, first[i], &list);
+        rows = add_block(p, x->x, first[i], rows, &steps);
         box[first[i]] = FAR_BITS;
     }
-    const FloatsMask limit = floats_mask_of(floats_mask_most(list.row[0]));
+    const FloatsMask limit = floats_mask_of(floats_mask_most(rows.a));
     for (size_t from = 0; from < p->n_blocks; from += WORD) {
         uint64_t word = 0; /* a bit for each block that may have near points */
         for (size_t b = 0; b < WORD && from + b < p->n_blocks; b += FLOATS)
             word |= (uint64_t)floats_bits(floats_mask_load(&box[from + b]) < limit) << b;
         for (; word; word &= word - 1) {
-            if (list.n == STEPS) return false;
-            add_block(p, x->x, from + (size_t)__builtin_ctzll(word), &list);
+            if (steps.n == STEPS) return false;
+            rows = add_block(p, x->x, from + (size_t)__builtin_ctzll(word), rows, &steps);
         }
     }
-    return take(p, &list, n, near, distance);
+    return take(p, rows, &steps, n, near, distance);
 }
 
 int model_places_near(const ModelPlaces *p, const ModelPoint *x, uint32_t near[MODEL_NEAR],
