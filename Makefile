@@ -67,7 +67,7 @@ help:
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(if $(Q),@echo '  CC  $<')
-	$(Q)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CFLAGS) $(if $(filter %/model_least.c %/model_select.c,$<),-ffp-contract=fast) -MMD -MP -c -o $@ $<
 
 # Texts of kernels that are files of their own language, as a table.
 TEXTS := $(sort $(wildcard tuner/kernel/*/text/*))

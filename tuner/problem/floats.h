@@ -1,7 +1,8 @@
 /* Eight floats at once, by the vector types that gcc and clang have on every target. Lists end with padding
  * to a multiple of FLOATS elements. Static functions with FLOATS_CLONES are compiled once more for
- * processors with AVX2 and with AVX-512, and the program takes the one that the processor runs; all
- * give the same bits. */
+ * processors with AVX2 and with AVX-512, and the program takes the one that the processor runs. Their results
+ * are the same, but for the last bits in files that the Makefile compiles with -ffp-contract=fast: there a
+ * product and a sum are one instruction where the processor has it. */
 #ifndef PROBLEM_FLOATS_H
 #define PROBLEM_FLOATS_H
 
@@ -121,19 +122,6 @@ FLOATS_INLINE Floats floats_root4(Floats x)
 {
     const Floats y = (Floats)(0x4f700000 - ((FloatsMask)x >> 2)), root = x * (y * y * y), r = root * y;
     return root * (1.62453283F + r * (-0.82247393F + r * 0.15404294F));
-}
-
-/* The least of n floats; n is at least 1, and the padding after the last one is never less. */
-FLOATS_INLINE float floats_least(const float *p, size_t n)
-{
-    Floats least = floats_load(p);
-    for (size_t i = FLOATS; i < n; i += FLOATS) {
-        const Floats v = floats_load(&p[i]);
-        least = floats_pick(v < least, v, least);
-    }
-    float all = least[0];
-    for (int i = 1; i < FLOATS; i++) all = all < least[i] ? all : least[i];
-    return all;
 }
 
 #endif

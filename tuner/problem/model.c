@@ -47,8 +47,8 @@ const char *model_class_name(ModelClass c)
  * when the program is compiled without the machine's rounding instruction. */
 static double up(double x)
 {
-    double whole = (double)(int64_t)x;
-    return whole < x ? whole + 1 : whole;
+    const double whole = (double)(int64_t)x;
+    return whole + (whole < x ? 1.0 : 0.0);
 }
 
 static double down(double x) { return (double)(int64_t)x; }
@@ -86,7 +86,7 @@ typedef struct {
 
 /* Clocks of accesses that are narrower than 16 bytes for each lane: the address units accept 8 lanes in a
  * clock (H200, A100 and MI300 agree within a factor of two). */
-double model_access_clocks(double bytes, int32_t width) { return bytes / (width * 8.0); }
+static double access_clocks(double bytes, int32_t width) { return bytes / (width * 8.0); }
 
 static int32_t width_of(int32_t width, int32_t align)
 {
@@ -96,7 +96,7 @@ static int32_t width_of(int32_t width, int32_t align)
 /* Results of wgmma that the copy engine does not store, by EngineStore or by their alignment: the threads of
  * a consumer store their elements one after the other. ELEMENT_CLOCKS of each: measured on an H200, where 64
  * and 128 elements of a thread take about 2 and 4 us. */
-double model_element_clocks(const ModelKernel *k, bool aligned)
+static double element_clocks(const ModelKernel *k, bool aligned)
 {
     static const double ELEMENT_CLOCKS = 60, WARP_GROUP = 128;
     const bool sums = k->split_kind == MODEL_SPLIT_WORKSPACE || k->split_kind == MODEL_SPLIT_JOINED;
@@ -106,30 +106,22 @@ double model_element_clocks(const ModelKernel *k, bool aligned)
     return ELEMENT_CLOCKS * k->tile_m * k->tile_n / (WARP_GROUP * consumers);
 }
 
-/* Clocks of the stores of a tile. */
-static double store_clocks(const Gpu *g)
+double model_store_clocks(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, int32_t align_d,
+                          bool reads_c)
 {
-    const ModelKernel *k = g->k;
     bool sums = k->split_kind == MODEL_SPLIT_WORKSPACE || k->split_kind == MODEL_SPLIT_JOINED;
-    double element = sums ? k->bytes_sum : k->bytes_d * (k->use_c && g->z->reads_c ? 2.0 : 1.0);
-    double bytes = (double)k->tile_m * k->tile_n * element, clocks = bytes / (32 * g->r->store);
+    double element = sums ? k->bytes_sum : k->bytes_d * (k->use_c && reads_c ? 2.0 : 1.0);
+    double bytes = (double)k->tile_m * k->tile_n * element, clocks = bytes / (32 * r->store);
     /* sums of a cluster are written to local memory once, and read once */
     if (k->split_kind == MODEL_SPLIT_CLUSTER)
-        clocks =
-            clocks / k->split + 2.0 * k->tile_m * k->tile_n * k->bytes_sum / (g->d->local_rate * g->r->local);
-    if (k->class == MODEL_ENGINE)
-        return clocks + model_element_clocks(k, g->z->align_d >= MODEL_ENGINE_ALIGN);
-    return clocks + model_access_clocks(bytes, width_of(k->store, sums ? 16 : g->z->align_d));
+        clocks = clocks / k->split + 2.0 * k->tile_m * k->tile_n * k->bytes_sum / (d->local_rate * r->local);
+    if (k->class == MODEL_ENGINE) return clocks + element_clocks(k, align_d >= MODEL_ENGINE_ALIGN);
+    return clocks + access_clocks(bytes, width_of(k->store, sums ? 16 : align_d));
 }
 
 bool model_is_copied(int32_t pack, int32_t align)
 {
     return pack == MODEL_PACK_ALWAYS || (pack && align < MODEL_ENGINE_ALIGN);
-}
-
-double model_line_waste(double row, int32_t align)
-{
-    return most(least(row, MODEL_ALIGN_MAX) - align, 0) / MODEL_ALIGN_MAX;
 }
 
 /* Bytes that the L2 cache gives for one that is used. The copy engine asks for a box's row, a line or
@@ -142,8 +134,17 @@ static double l2_waste(const ModelKernel *k, bool contiguous, int32_t side, doub
 {
     static const double SECTOR = 32;
     const double row = (double)(contiguous ? side : k->depth) * k->bytes_ab;
-    if (k->class == MODEL_ENGINE) return 1 + model_line_waste(row, align);
+    if (k->class == MODEL_ENGINE) return 1 + most(least(row, MODEL_ALIGN_MAX) - align, 0) / MODEL_ALIGN_MAX;
     return contiguous && row < SECTOR && side < all ? SECTOR / row : 1;
+}
+
+double model_l2_bytes(const ModelKernel *k, int32_t align_a, int32_t align_b, double m, double n)
+{
+    const double part = k->bytes_ab * (double)k->depth, a = k->tile_m * part / k->cluster_n,
+                 b = k->tile_n * part / k->cluster_m;
+    const int32_t of_a = model_is_copied(k->pack_a, align_a) ? MODEL_ALIGN_MAX : align_a,
+                  of_b = model_is_copied(k->pack_b, align_b) ? MODEL_ALIGN_MAX : align_b;
+    return a * l2_waste(k, k->free_a, k->tile_m, m, of_a) + b * l2_waste(k, k->free_b, k->tile_n, n, of_b);
 }
 
 ModelChunk model_chunk(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, int32_t align_a,
@@ -154,7 +155,7 @@ ModelChunk model_chunk(const ModelKernel *k, const ModelDevice *d, const ModelRa
     double local = (double)k->local_bytes * k->depth / (d->local_rate * r->local), wait = r->load_clocks;
     const int32_t width_a = width_of(k->load_a, align_a), width_b = width_of(k->load_b, align_b);
     const bool slow = k->class != MODEL_ENGINE && (width_a < k->load_a || width_b < k->load_b);
-    if (k->class != MODEL_ENGINE) local += model_access_clocks(a, width_a) + model_access_clocks(b, width_b);
+    if (k->class != MODEL_ENGINE) local += access_clocks(a, width_a) + access_clocks(b, width_b);
     if (slow) /* element by element, without loads ahead */
         wait += math + local + (a + b) / (2.0 * k->threads) * 8 * r->slow;
     else
@@ -162,22 +163,20 @@ ModelChunk model_chunk(const ModelKernel *k, const ModelDevice *d, const ModelRa
     return (ModelChunk){math, local, most(r->chunk_clocks + k->steps * r->step_clocks, wait)};
 }
 
+double model_wait_clocks(const ModelKernel *k, const ModelRates *r)
+{
+    const int32_t cluster = k->cluster_m * k->cluster_n;
+    return cluster > 1 ? r->cluster_clocks * (cluster > 4 ? 3 : cluster / 2.0) : 0;
+}
+
 static void gpu_chunk(Gpu *g)
 {
     const ModelKernel *k = g->k;
     const ModelRates *r = g->r;
-    double part = k->bytes_ab * (double)k->depth, s = 1 / g->d->clock_hz, l2 = 1 / r->l2;
-    double a = k->tile_m * part, b = k->tile_n * part;
+    const double s = 1 / g->d->clock_hz, l2 = 1 / r->l2;
     const ModelChunk chunk = model_chunk(k, g->d, r, g->z->align_a, g->z->align_b);
-    int32_t cluster = k->cluster_m * k->cluster_n;
-    if (cluster > 1) {
-        a /= k->cluster_n, b /= k->cluster_m;
-        g->waits_s = r->cluster_clocks * (cluster > 4 ? 3 : cluster / 2.0) * s;
-    }
-    g->l2_bytes = a * l2_waste(k, k->free_a, k->tile_m, g->z->m,
-                               model_is_copied(k->pack_a, g->z->align_a) ? MODEL_ALIGN_MAX : g->z->align_a) +
-                  b * l2_waste(k, k->free_b, k->tile_n, g->z->n,
-                               model_is_copied(k->pack_b, g->z->align_b) ? MODEL_ALIGN_MAX : g->z->align_b);
+    g->waits_s = model_wait_clocks(k, r) * s;
+    g->l2_bytes = model_l2_bytes(k, g->z->align_a, g->z->align_b, g->z->m, g->z->n);
     g->math_s = chunk.math * s;
     g->local_s = chunk.local * s;
     g->latency_s = chunk.latency * s;
@@ -185,7 +184,7 @@ static void gpu_chunk(Gpu *g)
     g->l2_all_s = g->l2_bytes * l2 / g->d->l2_rate;
     g->dram_s = 1 / (g->d->dram_rate * r->dram);
     g->fill_s = (r->group_clocks + r->load_clocks) * s;
-    g->store_s = store_clocks(g) * s;
+    g->store_s = model_store_clocks(k, g->d, r, g->z->align_d, g->z->reads_c) * s;
 }
 
 static void gpu_init(Gpu *g, const ModelKernel *k, const ModelDevice *d, const ModelRates *r,
@@ -200,7 +199,7 @@ static void gpu_init(Gpu *g, const ModelKernel *k, const ModelDevice *d, const M
         g->tiles_n = up(g->tiles_n / k->cluster_n) * k->cluster_n;
     }
     g->groups = g->tiles_m * g->tiles_n * z->batch * k->split;
-    g->cus = model_cluster_cus(d->n_cu, k->split_kind == MODEL_SPLIT_CLUSTER ? cluster * k->split : cluster);
+    g->cus = model_cus(k, d);
     g->chunks = up(up(z->k / k->depth) / k->split);
     g->once_a = z->once_a > 0 ? z->once_a : 1;
     g->once_b = z->once_b > 0 ? z->once_b : 1;
@@ -215,8 +214,11 @@ static double wave_dram_bytes(const Gpu *g, double groups)
     double matrix = g->tiles_m * g->tiles_n, parts = g->k->split;
     double in_part = parts > 1 ? most(groups / parts, 1) : groups, matrices = 1, rows, columns;
     if (in_part > matrix) matrices = in_part / matrix, in_part = matrix;
-    traffic_of_wave(g->k->mapping, (int64_t)g->tiles_m, (int64_t)g->tiles_n, (int64_t)in_part, &rows,
-                    &columns);
+    if (in_part >= matrix)
+        rows = g->tiles_m, columns = g->tiles_n;
+    else
+        traffic_of_wave(g->k->mapping, (int64_t)g->tiles_m, (int64_t)g->tiles_n, (int64_t)in_part, &rows,
+                        &columns);
     double part = g->k->bytes_ab * (double)g->k->depth;
     double m = least(rows * g->k->tile_m, g->z->m), n = least(columns * g->k->tile_n, g->z->n);
     const double shared = (m * g->once_a + n * g->once_b) * part * matrices * least(parts, groups);
@@ -244,10 +246,12 @@ static double group_seconds(const Gpu *g) { return g->r->group_clocks / g->d->cl
 static void add_waves(Waves *w, const Gpu *g, double groups, double each, bool first, double times)
 {
     const ModelKernel *k = g->k;
-    double busy = least(g->cus, groups), chunks = g->chunks, dram = wave_dram_bytes(g, groups);
+    const double comes = first ? 1 : 1 - g->resident; /* what the L2 cache does not hold */
+    double busy = least(g->cus, groups), chunks = g->chunks,
+           dram = comes > 0 || w->detailed ? wave_dram_bytes(g, groups) : 0;
     /* a compute unit takes 64 bytes in a clock from the L2 cache, and all of them what it can give */
     double x[5] = {each * g->math_s, each * g->local_s, each * most(g->l2_s, g->l2_all_s * busy),
-                   dram * (1 - (first ? 0 : g->resident)) * g->dram_s, g->latency_s};
+                   dram * comes * g->dram_s, g->latency_s};
     double loop = (overlap(x, 5) + g->waits_s) * chunks;
     /* other work-groups of the compute unit compute while one fills or stores */
     double alone = k->persistent ? (first ? 1 : 0) : first || each <= 1 ? 1 : 1 / each;
@@ -280,19 +284,25 @@ static double copy_seconds(const ModelKernel *k, const ModelDevice *d, const Mod
     return r->split_s + elements * z->k * z->batch * model_copy_seconds(k, d, r);
 }
 
-/* The sums of a split: a kernel that clears D, or one that adds up the workspace. */
+ModelSums model_sums(const ModelKernel *k, const ModelDevice *d, const ModelRates *r)
+{
+    const double l2_rate = d->l2_rate * r->l2, bytes = k->split * (double)k->bytes_sum + k->bytes_d;
+    if (k->split_kind == MODEL_SPLIT_NONE || k->split_kind == MODEL_SPLIT_STREAM)
+        return (ModelSums){0, 0, l2_rate, l2_rate};
+    /* no launch, but its parts begin together and wait for each other (H200: 0.4 to 1.4 us) */
+    if (k->split_kind == MODEL_SPLIT_CLUSTER) return (ModelSums){0.3 * r->split_s, 0, l2_rate, l2_rate};
+    if (k->split_kind == MODEL_SPLIT_ATOMIC)
+        return (ModelSums){r->split_s, k->bytes_d * (double)k->split, 0.25 * l2_rate, 0.25 * l2_rate};
+    return (ModelSums){(k->split_kind == MODEL_SPLIT_JOINED ? 0.3 : 1) * r->split_s, bytes, 0.5 * l2_rate,
+                       d->dram_rate * r->dram};
+}
+
 static double split_seconds(const ModelKernel *k, const ModelDevice *d, const ModelRates *r,
                             const ModelSize *z)
 {
-    double elements = z->m * z->n * z->batch;
-    if (k->split_kind == MODEL_SPLIT_NONE || k->split_kind == MODEL_SPLIT_STREAM) return 0;
-    /* no launch, but its parts begin together and wait for each other (H200: 0.4 to 1.4 us) */
-    if (k->split_kind == MODEL_SPLIT_CLUSTER) return 0.3 * r->split_s;
-    if (k->split_kind == MODEL_SPLIT_ATOMIC)
-        return r->split_s + elements * k->bytes_d * k->split / (0.25 * d->l2_rate * r->l2);
-    double bytes = elements * (k->split * (double)k->bytes_sum + k->bytes_d);
-    double rate = bytes < 0.7 * d->l2_bytes ? 0.5 * d->l2_rate * r->l2 : d->dram_rate * r->dram;
-    return (k->split_kind == MODEL_SPLIT_JOINED ? 0.3 : 1) * r->split_s + bytes / rate;
+    const ModelSums sums = model_sums(k, d, r);
+    const double bytes = z->m * z->n * z->batch * sums.element_bytes;
+    return sums.launch_s + bytes / (bytes < 0.7 * d->l2_bytes ? sums.l2_rate : sums.dram_rate);
 }
 
 /* Seconds for which parts of a tile wait for parts that do not run yet (wgmma kernels with

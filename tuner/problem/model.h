@@ -179,6 +179,12 @@ static inline double model_cluster_cus(double n_cu, double cluster)
     return cluster > 1 && usable >= cluster ? (double)(int64_t)(usable / cluster) * cluster : n_cu;
 }
 
+static inline double model_cus(const ModelKernel *k, const ModelDevice *d)
+{
+    const double cluster = (double)k->cluster_m * k->cluster_n;
+    return model_cluster_cus(d->n_cu, k->split_kind == MODEL_SPLIT_CLUSTER ? cluster * k->split : cluster);
+}
+
 /* The typical rates of a class; the i-th row's name. */
 ModelRates model_rates(ModelClass c);
 const char *model_rate_name(int i);
@@ -186,11 +192,17 @@ const char *model_class_name(ModelClass c);
 
 /* The part of the L2 cache in which A and B stay between rounds of work-groups. */
 #define MODEL_RESIDENT 0.7
-/* Parts of model_time, for lower bounds of it (model_least.c): clocks of a compute unit for accesses of
- * `width` bytes a lane; for the elements of a tile of wgmma that threads store one by one, because D is not
- * aligned for the copy engine or the kernel does not use it. */
-double model_access_clocks(double bytes, int32_t width);
-double model_element_clocks(const ModelKernel *k, bool aligned);
+/* Parts of model_time, for lower bounds of it (model_least.c): clocks of the stores of a tile; of waiting for
+ * the other work-groups of a cluster in each chunk of K. */
+double model_store_clocks(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, int32_t align_d,
+                          bool reads_c);
+double model_wait_clocks(const ModelKernel *k, const ModelRates *r);
+/* Adding up parts of K, by a kernel that clears D or by one that reads the workspace: its launch, and bytes
+ * for each element of D at one of two rates, that of results which the L2 cache holds or of others. */
+typedef struct {
+    double launch_s, element_bytes, l2_rate, dram_rate;
+} ModelSums;
+ModelSums model_sums(const ModelKernel *k, const ModelDevice *d, const ModelRates *r);
 /* Clocks of a chunk of K of one work-group: multiply-adds; local memory and the accesses that fill it; the
  * least for waits and dependent steps. align: of the operands, as of a ModelSize. */
 typedef struct {
@@ -202,9 +214,9 @@ ModelChunk model_chunk(const ModelKernel *k, const ModelDevice *d, const ModelRa
  * it; and seconds of copying an element, which is read and written. */
 bool model_is_copied(int32_t pack, int32_t align);
 double model_copy_seconds(const ModelKernel *k, const ModelDevice *d, const ModelRates *r);
-/* The part of a line of the L2 cache that the copy engine asks for in vain for a box's row of so many
- * bytes. */
-double model_line_waste(double row, int32_t align);
+/* Bytes that the L2 cache gives for a chunk of K of one work-group. m, n: of the size; 0: the least for any.
+ */
+double model_l2_bytes(const ModelKernel *k, int32_t align_a, int32_t align_b, double m, double n);
 
 /* False when numbers of a file lie outside of what model_time accepts. */
 bool model_kernel_ok(const ModelKernel *k);

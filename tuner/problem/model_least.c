@@ -4,6 +4,8 @@
  * fill the pipeline and store, and load from DRAM what does not stay in the L2 cache. Operands that the copy
  * engine cannot read are copied first. The numbers are arrays over the kernels, so that the compiler
  * vectorises the loop; of those that depend on the alignment of A, B or D there is an array for each case.
+ * Most bounds are the model's time itself: only rounds of work-groups beside others differ, in the bytes that
+ * they load from DRAM, and kernels that cut tiles.
  */
 #include "problem/model_least.h"
 
@@ -18,61 +20,64 @@
     L(per_k) /* chunks of an element of K */                                                                 \
     L(slots) /* work-groups that run at once */                                                              \
     L(per_slot)                                                                                              \
-    L(per_cu)                                                                                                \
-    L(round_a) /* microseconds of the L2 cache for loads of A and of B, in the same rounds */                \
-    L(round_b)                                                                                               \
-    L(one_a)                                                                                                 \
-    L(one_b)                                                                                                 \
-    L(wastes_a) /* 1: unaligned rows lie in more lines of the L2 cache */                                    \
-    L(wastes_b)                                                                                              \
-    L(dram)   /* microseconds of DRAM for a chunk of a whole round that is not in the L2 cache */            \
+    L(per_cu) /* shares of a compute unit of a work-group */                                                 \
+    L(whole)  /* almost 1: shares count as whole ones; 0: parts of them count */                             \
+    L(once)   /* microseconds of DRAM for a chunk of a row of A or B in a single round */                    \
+    L(dram)   /* of a chunk of a whole round that is not in the L2 cache */                                  \
     L(stays)  /* elements of A and B that stay there */                                                      \
-    L(power)  /* microseconds that the clock loses to power in a chunk of one work-group */                  \
-    L(powers) /* of a whole round */                                                                         \
-    L(end_s)  /* of first loads and stores of a whole round, without those that overlap */                   \
-    L(end_odd_s)                                                                                             \
-    L(first_s) /* of stores of the first round, which nothing overlaps */                                    \
-    L(first_odd_s)                                                                                           \
-    L(last_s) /* the same of the last round */                                                               \
-    L(last_odd_s)                                                                                            \
-    L(copy_a_s) /* of copying an element of A */                                                             \
-    L(copy_a_odd_s)                                                                                          \
-    L(copy_b_s)                                                                                              \
-    L(copy_b_odd_s)                                                                                          \
-    L(rest)    /* part of the time of its chunks that the last round takes at least: 0 with stream-K */      \
-    L(fixed_s) /* launches, first loads, last stores */                                                      \
-    L(sum_s)   /* of an element of D, of adding up parts of K */
+    L(waits)  /* microseconds of waits for others of a cluster in a chunk */                                 \
+    L(power)  /* that the clock loses to power in a chunk of one share */                                    \
+    L(sum)    /* of an element of D, of adding up parts of K */                                              \
+    L(copy_a) /* of copying an element of A that is aligned; one that is not */                              \
+    L(copy_a_odd)                                                                                            \
+    L(copy_b)                                                                                                \
+    L(copy_b_odd)
 
-/* Which of A and B are misaligned: neither, A, B, both. */
-enum { ODD = 4 };
+/* Of a chunk of K, by the alignments of A and B: microseconds of a whole round with what stays in the L2
+ * cache, waits and power included; fourth powers of those of a whole round without DRAM, waits and power; of
+ * what grows with the shares on a compute unit, for one of them; of what does not. Microseconds of the launch
+ * that copies A or B. */
+#define LEAST_AB_LISTS(L) L(round) L(round_4) L(share_4) L(still_4) L(copy)
+/* Microseconds by the alignment of D: of stores and first loads of a whole round; of the stores of a share
+ * in a round that is not, and of its first loads; of what there is once in a launch. */
+#define LEAST_D_LISTS(L) L(end) L(store) L(again) L(fixed)
+
+/* Alignments of an operand: powers of two up to MODEL_ALIGN_MAX. */
+enum { ALIGNS = 8, ALIGNS_AB = ALIGNS * ALIGNS };
+_Static_assert(1 << (ALIGNS - 1) == MODEL_ALIGN_MAX, "the last alignment is the largest");
+static int level_of(int32_t align) { return __builtin_ctz((unsigned)align | MODEL_ALIGN_MAX); }
+
+/* The lists of FLOATS kernels lie side by side. */
+typedef struct {
+#define LEAST_FIELD(name) float name[FLOATS];
+    LEAST_LISTS(LEAST_FIELD)
+    float coefficient[MODEL_SHAPE][FLOATS];
+} LeastPart;
+typedef struct {
+    LEAST_AB_LISTS(LEAST_FIELD)
+} LeastChunk;
+typedef struct {
+    LEAST_D_LISTS(LEAST_FIELD)
+#undef LEAST_FIELD
+} LeastEnds;
 
 struct ModelLeast {
-#define LEAST_FIELD(name) float *name;
-    LEAST_LISTS(LEAST_FIELD)
-#undef LEAST_FIELD
-    /* fourth powers of microseconds of a chunk, by which of A and B are misaligned: of a whole round, without
-     * the L2 cache and DRAM; of a round with a work-group on each compute unit; of a whole round, divided by
-     * the work-groups of a compute unit */
-    float *round_4[ODD], *one_4[ODD], *more_4[ODD];
-    float *copy_s[ODD]; /* of the launch that copies */
-    float *coefficient[MODEL_SHAPE];
+    LeastPart *part;
+    LeastChunk *chunk[ALIGNS_AB];
+    LeastEnds *ends[ALIGNS];
+    bool copies[ALIGNS_AB]; /* any kernel copies A or B then */
+    float least_stays;      /* the least of `stays` */
 };
 
 Err model_least_new(Arena *a, size_t n, ModelLeast **out)
 {
+    const size_t parts = floats_padded(n) / FLOATS;
     ModelLeast *l = *out = ARENA_NEW(a, ModelLeast);
     TRY_ALLOC(l);
-#define LEAST_NEW(name) TRY_ALLOC(l->name = ARENA_ARRAY(a, floats_padded(n), float));
-    LEAST_LISTS(LEAST_NEW)
-#undef LEAST_NEW
-    for (int i = 0; i < ODD; i++) {
-        TRY_ALLOC(l->round_4[i] = ARENA_ARRAY(a, floats_padded(n), float));
-        TRY_ALLOC(l->one_4[i] = ARENA_ARRAY(a, floats_padded(n), float));
-        TRY_ALLOC(l->more_4[i] = ARENA_ARRAY(a, floats_padded(n), float));
-        TRY_ALLOC(l->copy_s[i] = ARENA_ARRAY(a, floats_padded(n), float));
-    }
-    for (int i = 0; i < MODEL_SHAPE; i++)
-        TRY_ALLOC(l->coefficient[i] = ARENA_ARRAY(a, floats_padded(n), float));
+    TRY_ALLOC(l->part = ARENA_ARRAY(a, parts, LeastPart));
+    for (int ab = 0; ab < ALIGNS_AB; ab++) TRY_ALLOC(l->chunk[ab] = ARENA_ARRAY(a, parts, LeastChunk));
+    for (int d = 0; d < ALIGNS; d++) TRY_ALLOC(l->ends[d] = ARENA_ARRAY(a, parts, LeastEnds));
+    l->least_stays = INFINITY;
     return ERR_OK;
 }
 
@@ -80,143 +85,148 @@ static double most(double a, double b) { return a > b ? a : b; }
 
 /* The part of a round's tiles that is inside D, at least, along a square's side. */
 static const double EDGES = 0.7;
+/* A share of a compute unit is a work-group. Of kernels that cut tiles it is a small part of one, so that
+ * bounds have no steps. */
+static const double CUTS = 64;
+/* A number below this one counts as the whole number below it when it is rounded up. */
+static const float WHOLE = 0.9999F;
 
-static double fourth(double x) { return x * x * x * x; }
+static double fourth(double x) { return x * x * (x * x); }
 
-/* Register tiles of all threads, one element of K at a time. */
+static bool is_cut(const ModelKernel *k) { return k->split_kind == MODEL_SPLIT_STREAM; }
+static double shares_of(const ModelKernel *k) { return is_cut(k) ? CUTS : 1; }
+
+/* What the clock loses to power in a chunk of a work-group. */
+static double power_us(const ModelKernel *k, const ModelDevice *d, const ModelRates *r)
+{
+    const double math = 2.0 * k->tile_m * k->tile_n * k->depth / (double)k->rate;
+    return 1e6 / d->clock_hz * r->power * (r->math < 1 ? math : math / r->math);
+}
+
+/* Register tiles of all threads, one element of K at a time. lane: of the kernel in its parts. */
 static void least_of_host(ModelLeast *l, size_t i, const ModelKernel *k, const ModelDevice *d,
                           const ModelRates *r)
 {
-    const double unit = 2.0 * k->unit_m * k->unit_n;
-    l->per_m[i] = 1 / (float)k->unit_m, l->per_n[i] = 1 / (float)k->unit_n;
-    l->each[i] = l->per_k[i] = l->slots[i] = l->per_slot[i] = l->per_cu[i] = l->rest[i] = 1;
-    for (int odd = 0; odd < ODD; odd++) {
-        l->round_4[odd][i] = (float)fourth(1e6 * unit / ((double)k->rate * r->math * d->clock_hz * d->n_cu));
-        l->one_4[odd][i] = l->more_4[odd][i] = l->copy_s[odd][i] = 0;
+    const size_t at = i / FLOATS, lane = i % FLOATS;
+    const double unit = 2.0 * k->unit_m * k->unit_n,
+                 round = 1e6 * unit / ((double)k->rate * r->math * d->clock_hz * d->n_cu);
+    LeastPart *x = &l->part[at];
+    x->per_m[lane] = 1 / (float)k->unit_m, x->per_n[lane] = 1 / (float)k->unit_n;
+    x->each[lane] = x->per_k[lane] = x->slots[lane] = x->per_slot[lane] = x->per_cu[lane] = 1;
+    x->whole[lane] = 1, x->stays[lane] = INFINITY;
+    for (int ab = 0; ab < ALIGNS_AB; ab++) {
+        l->chunk[ab][at].round[lane] = (float)round;
+        l->chunk[ab][at].round_4[lane] = (float)fourth(round);
     }
-    l->round_a[i] = l->round_b[i] = l->one_a[i] = l->one_b[i] = 0;
-    l->wastes_a[i] = l->wastes_b[i] = l->dram[i] = l->power[i] = l->powers[i] = 0, l->stays[i] = 1;
-    l->end_s[i] = l->last_s[i] = l->sum_s[i] = 0;
-    l->end_odd_s[i] = l->last_odd_s[i] = l->first_s[i] = l->first_odd_s[i] = 0;
-    l->copy_a_s[i] = l->copy_a_odd_s[i] = l->copy_b_s[i] = l->copy_b_odd_s[i] = 0;
-    l->fixed_s[i] = (float)r->launch_s;
+    for (int level = 0; level < ALIGNS; level++) l->ends[level][at].fixed[lane] = (float)(1e6 * r->launch_s);
 }
 
-/* The most that an aligned operand, and a misaligned one, is aligned to. */
-static const int32_t ALIGN[] = {MODEL_ALIGN_MAX, MODEL_ENGINE_ALIGN / 2};
-
-/* What copies of A and B take that is known without the size. */
-static void least_of_copies(ModelLeast *l, size_t i, const ModelKernel *k, const ModelDevice *d,
-                            const ModelRates *r)
-{
-    const float element = (float)model_copy_seconds(k, d, r);
-    l->copy_a_s[i] = model_is_copied(k->pack_a, ALIGN[0]) ? element : 0;
-    l->copy_b_s[i] = model_is_copied(k->pack_b, ALIGN[0]) ? element : 0;
-    l->copy_a_odd_s[i] = model_is_copied(k->pack_a, ALIGN[1]) ? element : 0;
-    l->copy_b_odd_s[i] = model_is_copied(k->pack_b, ALIGN[1]) ? element : 0;
-    for (int odd = 0; odd < ODD; odd++) {
-        const bool any =
-            model_is_copied(k->pack_a, ALIGN[odd & 1]) || model_is_copied(k->pack_b, ALIGN[odd >> 1]);
-        l->copy_s[odd][i] = any ? (float)r->split_s : 0;
-    }
-}
-
-/* A chunk of K without the L2 cache and DRAM. */
+/* A chunk of K for operands with these alignments. */
 static void least_of_chunk(ModelLeast *l, size_t i, const ModelKernel *k, const ModelDevice *d,
-                           const ModelRates *r, int odd)
+                           const ModelRates *r, int level_a, int level_b)
 {
-    const ModelChunk c = model_chunk(k, d, r, ALIGN[odd & 1], ALIGN[odd >> 1]);
-    const double us = 1e6 / d->clock_hz, groups = k->groups;
-    l->one_4[odd][i] = (float)(fourth(us * c.math) + fourth(us * c.local) + fourth(us * c.latency));
-    l->more_4[odd][i] = (float)(fourth(us * c.math) + fourth(us * c.local) + fourth(us * c.latency / groups));
-    l->round_4[odd][i] =
-        (float)(fourth(us * groups * c.math) + fourth(us * groups * c.local) + fourth(us * c.latency));
+    const size_t lane = i % FLOATS;
+    const int32_t a = 1 << level_a, b = 1 << level_b;
+    const int ab = level_a + ALIGNS * level_b;
+    const ModelChunk c = model_chunk(k, d, r, a, b);
+    /* a compute unit takes 64 bytes in a clock from the L2 cache, and all of them what it can give */
+    const double us = 1e6 / d->clock_hz, groups = k->groups, l2 = model_l2_bytes(k, a, b, 0, 0) / r->l2,
+                 one = us * l2 / 64, all = most(one, 1e6 * l2 / d->l2_rate * model_cus(k, d));
+    const double round_4 = fourth(us * groups * c.math) + fourth(us * groups * c.local) +
+                           fourth(groups * all) + fourth(us * c.latency);
+    const bool copied = model_is_copied(k->pack_a, a) || model_is_copied(k->pack_b, b);
+    LeastChunk *x = &l->chunk[ab][i / FLOATS];
+    x->round_4[lane] = (float)round_4;
+    x->round[lane] = (float)(sqrt(sqrt(round_4)) + us * model_wait_clocks(k, r) + groups * power_us(k, d, r));
+    x->share_4[lane] = (float)(fourth(us * c.math) + fourth(us * c.local) + fourth(one));
+    x->still_4[lane] = (float)fourth(us * c.latency);
+    if (is_cut(k)) x->share_4[lane] = (float)(round_4 / fourth(CUTS * groups)), x->still_4[lane] = 0;
+    x->copy[lane] = copied ? (float)(1e6 * r->split_s) : 0;
+    l->copies[ab] |= copied;
 }
 
-/* 1: the copy engine reads rows of the operand itself that are as long as a line of the L2 cache. */
-static float wastes(const ModelKernel *k, int32_t pack, int32_t contiguous, int32_t side)
+/* First loads, stores and what there is once, for results with this alignment. */
+static void least_of_ends(ModelLeast *l, size_t i, const ModelKernel *k, const ModelDevice *d,
+                          const ModelRates *r, int level)
 {
-    const int32_t row = (contiguous ? side : k->depth) * k->bytes_ab;
-    return k->class == MODEL_ENGINE && pack != MODEL_PACK_ALWAYS && row >= MODEL_ALIGN_MAX;
+    const size_t lane = i % FLOATS;
+    const double us = 1e6 / d->clock_hz, groups = k->groups, group = us * r->group_clocks,
+                 fill = group + us * r->load_clocks, part = k->persistent > 1 ? 0.3 : 1,
+                 again = k->persistent == 0   ? fill / groups
+                         : k->persistent == 1 ? group
+                                              : 0;
+    const double store = us * model_store_clocks(k, d, r, 1 << level, false);
+    LeastEnds *x = &l->ends[level][i / FLOATS];
+    x->end[lane] = (float)(store * groups * part + again);
+    x->store[lane] = is_cut(k) ? 0 : (float)(store * part);
+    x->again[lane] = (float)(is_cut(k) ? again + store * part : again);
+    x->fixed[lane] =
+        (float)(1e6 * (r->launch_s + model_sums(k, d, r).launch_s) + fill - again + store * (1 - part));
+}
+
+/* What does not depend on alignments. */
+static void least_of_part(LeastPart *x, size_t lane, const ModelKernel *k, const ModelDevice *d,
+                          const ModelRates *r)
+{
+    /* Corrections of files count these rounds, although there are more where parts of K are a cluster. */
+    const double cluster = (double)k->cluster_m * k->cluster_n, cus = model_cluster_cus(d->n_cu, cluster),
+                 slots = cus * k->groups, ab = (double)k->bytes_ab * k->depth,
+                 dram_us = 1e6 / (d->dram_rate * r->dram);
+    const ModelSums sums = model_sums(k, d, r);
+    x->per_m[lane] = (float)(1.0 / k->tile_m / k->cluster_m);
+    x->per_n[lane] = (float)(1.0 / k->tile_n / k->cluster_n);
+    x->each[lane] = (float)(cluster * k->split), x->per_k[lane] = (float)(1.0 / k->depth / k->split);
+    x->slots[lane] = (float)slots, x->per_slot[lane] = (float)(1 / slots);
+    x->per_cu[lane] = (float)(shares_of(k) / cus), x->whole[lane] = is_cut(k) ? 0 : WHOLE;
+    x->once[lane] = is_cut(k) || cus > model_cus(k, d) ? 0 : (float)(dram_us * k->split * ab);
+    /* the rows and columns of a round's tiles are at least two sides of a square of them */
+    const double sides = 2 * sqrt((double)k->tile_m * k->tile_n * slots * k->split);
+    x->dram[lane] = (float)(dram_us * EDGES * sides * ab);
+    x->stays[lane] = (float)(MODEL_RESIDENT * d->l2_bytes / k->bytes_ab);
+    x->waits[lane] = is_cut(k) ? 0 : (float)(1e6 / d->clock_hz * model_wait_clocks(k, r));
+    x->power[lane] = (float)(power_us(k, d, r) / shares_of(k));
+    x->sum[lane] = (float)(1e6 * sums.element_bytes / most(sums.l2_rate, sums.dram_rate));
+    const float element = (float)(1e6 * model_copy_seconds(k, d, r));
+    x->copy_a[lane] = model_is_copied(k->pack_a, MODEL_ALIGN_MAX) ? element : 0;
+    x->copy_b[lane] = model_is_copied(k->pack_b, MODEL_ALIGN_MAX) ? element : 0;
+    x->copy_a_odd[lane] = model_is_copied(k->pack_a, 1) ? element : 0;
+    x->copy_b_odd[lane] = model_is_copied(k->pack_b, 1) ? element : 0;
 }
 
 void model_least_set(ModelLeast *l, size_t i, const ModelKernel *k, const ModelDevice *d, const ModelRates *r)
 {
+    LeastPart *x = &l->part[i / FLOATS];
+    const size_t lane = i % FLOATS;
+    if (d->n_cu <= 0) { /* no numbers */
+        for (int level = 0; level < ALIGNS; level++) l->ends[level][i / FLOATS].fixed[lane] = INFINITY;
+        return;
+    }
     if (k->class == MODEL_HOST) {
         least_of_host(l, i, k, d, r);
         return;
     }
-    const double s = 1 / d->clock_hz, depth = k->depth, groups = k->groups;
-    const double cluster = (double)k->cluster_m * k->cluster_n;
-    const double cus = model_cluster_cus(d->n_cu, cluster);
-    const double math = 2.0 * k->tile_m * k->tile_n * depth / ((double)k->rate * r->math) * s;
-    const double ab = (double)k->bytes_ab * depth;
-    const bool workspace = k->split_kind == MODEL_SPLIT_WORKSPACE || k->split_kind == MODEL_SPLIT_JOINED;
-    const double out = workspace ? k->bytes_sum : k->bytes_d;
-    const double stored = (double)k->tile_m * k->tile_n * out;
-    double store = stored / (32 * r->store) * s, odd = 0;
-    if (k->split_kind == MODEL_SPLIT_CLUSTER) store /= k->split;
-    if (k->class == MODEL_ENGINE) {
-        store += model_element_clocks(k, true) * s;
-        odd = (model_element_clocks(k, false) - model_element_clocks(k, true)) * s;
-    } else
-        store += model_access_clocks(stored, k->store) * s;
-    l->per_m[i] = (float)(1.0 / k->tile_m / k->cluster_m),
-    l->per_n[i] = (float)(1.0 / k->tile_n / k->cluster_n);
-    l->each[i] = (float)(cluster * k->split);
-    l->per_k[i] = (float)(1 / depth / k->split);
-    l->slots[i] = (float)(cus * groups), l->per_slot[i] = (float)(1 / (cus * groups));
-    l->per_cu[i] = (float)(1 / cus);
-    const double fill = (r->group_clocks + r->load_clocks) * s, again = k->persistent ? 0 : fill / groups;
-    const double us = 1e6;
-    for (int which = 0; which < ODD; which++) least_of_chunk(l, i, k, d, r, which);
-    /* a compute unit takes 64 bytes in a clock from the L2 cache, and all of them what it can give */
-    const double of_a = k->tile_m * ab / k->cluster_n / r->l2, of_b = k->tile_n * ab / k->cluster_m / r->l2,
-                 byte = s / 64, all = groups * most(byte, cus / d->l2_rate);
-    l->one_a[i] = (float)(us * of_a * byte), l->one_b[i] = (float)(us * of_b * byte);
-    l->round_a[i] = (float)(us * of_a * all), l->round_b[i] = (float)(us * of_b * all);
-    l->wastes_a[i] = wastes(k, k->pack_a, k->free_a, k->tile_m),
-    l->wastes_b[i] = wastes(k, k->pack_b, k->free_b, k->tile_n);
-    /* the rows and columns of a round's tiles are at least two sides of a square of them */
-    const double sides = 2 * sqrt((double)k->tile_m * k->tile_n * cus * groups * k->split);
-    l->dram[i] = (float)(us * EDGES * sides * ab / (d->dram_rate * r->dram));
-    l->stays[i] = (float)(MODEL_RESIDENT * d->l2_bytes / k->bytes_ab);
-    l->power[i] = (float)(us * math * r->math * r->power);
-    l->powers[i] = (float)groups * l->power[i];
-    const double part = k->persistent > 1 ? 0.3 : 1;
-    l->end_s[i] = (float)(store * groups * part + again), l->last_s[i] = (float)(store * part + again);
-    l->end_odd_s[i] = (float)((store + odd) * groups * part + again);
-    l->last_odd_s[i] = (float)((store + odd) * part + again);
-    l->first_s[i] = (float)(store * (1 - part)), l->first_odd_s[i] = (float)((store + odd) * (1 - part));
-    least_of_copies(l, i, k, d, r);
-    const bool split = k->split_kind == MODEL_SPLIT_ATOMIC || k->split_kind == MODEL_SPLIT_WORKSPACE;
-    l->fixed_s[i] = (float)(r->launch_s + fill - again + (split ? r->split_s : 0));
-    l->sum_s[i] = 0;
-    if (k->split_kind == MODEL_SPLIT_ATOMIC)
-        l->sum_s[i] = (float)(k->bytes_d * (double)k->split / (0.25 * d->l2_rate * r->l2));
-    l->rest[i] = k->split_kind == MODEL_SPLIT_STREAM ? 0 : 1;
-    if (workspace)
-        l->sum_s[i] = (float)((k->split * (double)k->bytes_sum + k->bytes_d) /
-                              most(0.5 * d->l2_rate * r->l2, d->dram_rate * r->dram));
+    least_of_part(x, lane, k, d, r);
+    l->least_stays = x->stays[lane] < l->least_stays ? x->stays[lane] : l->least_stays;
+    for (int a = 0; a < ALIGNS; a++)
+        for (int b = 0; b < ALIGNS; b++) least_of_chunk(l, i, k, d, r, a, b);
+    for (int level = 0; level < ALIGNS; level++) least_of_ends(l, i, k, d, r, level);
 }
 
-/* Whole numbers towards zero, of x to 2e9. */
+/* Whole numbers towards zero, of x up to 2e9. */
 FLOATS_INLINE Floats down(Floats x)
 {
-    const Floats most_of = floats_of(2e9F);
-    return __builtin_convertvector(__builtin_convertvector(floats_pick(x < most_of, x, most_of), FloatsMask),
-                                   Floats);
+    return __builtin_convertvector(__builtin_convertvector(x, FloatsMask), Floats);
 }
 
-/* The whole number that is not below x; a little above a whole number counts as that, because reciprocals
- * round. */
-FLOATS_INLINE Floats up(Floats x)
-{
-    const Floats y = x * 0.999999F - 1e-4F, whole = down(y);
-    return whole - __builtin_convertvector(whole < y, Floats); /* true is -1 */
-}
+/* The whole number that is not below x; a little above a whole number counts as that. */
+FLOATS_INLINE Floats up(Floats x) { return down(x + WHOLE); }
 
-#define LIST(name) floats_load(&l->name[i])
+/* Numbers of a size, in bounds within which counts that follow from them can be rounded, and a little less,
+ * because reciprocals round. */
+static float bounded(double x) { return x < 2e9 ? (float)x : 2e9F; }
+static float side(double x) { return 0.999999F * bounded(x); }
+
+#define LIST(name) floats_load(x->name)
 
 /* Work-groups of a kernel, and the rounds in which they run. */
 typedef struct {
@@ -224,11 +234,13 @@ typedef struct {
         rest; /* full: whole rounds; rest: work-groups of the last one, where it is not whole */
 } Rounds;
 
-FLOATS_INLINE Rounds rounds_of(const ModelLeast *l, size_t i, float m, float n, float batch)
+FLOATS_INLINE Rounds rounds_of(const LeastPart *x, float m, float n, float batch)
 {
     const Floats groups = up(m * LIST(per_m)) * up(n * LIST(per_n)) * batch * LIST(each);
-    const Floats full = down(groups * LIST(per_slot));
-    return (Rounds){groups, full, groups - full * LIST(slots)};
+    const Floats full = down(floats_min(groups * LIST(per_slot), floats_of(2e9F)));
+    /* the least of both also keeps compilers from rounding the product and the difference once only, so that
+     * corrections of one kernel and of all are the same */
+    return (Rounds){groups, full, groups - floats_min(full * LIST(slots), groups)};
 }
 
 /* ---- corrections ---- */
@@ -236,7 +248,7 @@ FLOATS_INLINE Rounds rounds_of(const ModelLeast *l, size_t i, float m, float n, 
 /* Members of a shape that depend on the size alone are the first ones. */
 enum { SHAPE_SIZE = 13, SHAPE_GROUPS = SHAPE_SIZE, SHAPE_LAST, SHAPE_ROUNDS };
 
-static void shape_of_size(const ModelSize *z, float shape[SHAPE_SIZE])
+FLOATS_INLINE void shape_of_size(const ModelSize *z, float shape[SHAPE_SIZE])
 {
     const Floats x = floats_log2((Floats){(float)z->m, (float)z->n, (float)z->k, (float)z->batch}) * 0.1F;
     const float aligned = model_aligned(z);
@@ -246,7 +258,7 @@ static void shape_of_size(const ModelSize *z, float shape[SHAPE_SIZE])
     for (int s = 0; s < SHAPE_SIZE; s++) shape[s] = of[s];
 }
 
-FLOATS_INLINE void shape_of_rounds(const ModelLeast *l, size_t i, const Rounds *r,
+FLOATS_INLINE void shape_of_rounds(const LeastPart *x, const Rounds *r,
                                    Floats shape[MODEL_SHAPE - SHAPE_SIZE])
 {
     const Floats some = floats_pick(r->rest > 0.5F, floats_of(1), floats_of(0));
@@ -255,102 +267,154 @@ FLOATS_INLINE void shape_of_rounds(const ModelLeast *l, size_t i, const Rounds *
     shape[SHAPE_ROUNDS - SHAPE_SIZE] = floats_log2(r->full + some) * 0.2F;
 }
 
-FLOATS_INLINE Floats correction_of(const ModelLeast *l, size_t i, const float size[SHAPE_SIZE],
-                                   const Rounds *r)
+#define TERM(s) size[s] * LIST(coefficient[s])
+_Static_assert(SHAPE_SIZE == 13 && MODEL_SHAPE == 16, "a term for each");
+
+FLOATS_INLINE Floats correction_of(const LeastPart *x, const float size[SHAPE_SIZE], const Rounds *r)
 {
     const Floats least = floats_of(-MODEL_CORRECTION_MOST), most_of = floats_of(MODEL_CORRECTION_MOST);
-    Floats sum = floats_of(0), shape[MODEL_SHAPE - SHAPE_SIZE];
-    shape_of_rounds(l, i, r, shape);
-    for (int s = 0; s < SHAPE_SIZE; s++) sum += size[s] * LIST(coefficient[s]);
-    for (int s = SHAPE_SIZE; s < MODEL_SHAPE; s++) sum += shape[s - SHAPE_SIZE] * LIST(coefficient[s]);
-    sum = floats_pick(sum == sum, sum, floats_of(0)); /* sizes beyond a float's range */
-    sum = floats_pick(sum < least, least, sum);
-    return floats_pick(sum > most_of, most_of, sum);
+    Floats of[MODEL_SHAPE - SHAPE_SIZE];
+    shape_of_rounds(x, r, of);
+    /* compilers do not unroll a loop over the terms, nor add them up in parallel */
+    Floats sum = ((TERM(0) + TERM(1)) + (TERM(2) + TERM(3))) + ((TERM(4) + TERM(5)) + (TERM(6) + TERM(7))) +
+                 (((TERM(8) + TERM(9)) + (TERM(10) + TERM(11))) + TERM(12));
+    sum += of[0] * LIST(coefficient[SHAPE_SIZE]) + of[1] * LIST(coefficient[SHAPE_SIZE + 1]) +
+           of[2] * LIST(coefficient[SHAPE_SIZE + 2]);
+    return floats_max(floats_min(sum, most_of), least);
 }
 
 void model_least_correct(ModelLeast *l, size_t kernel, const ModelShape coefficient)
 {
-    for (int s = 0; s < MODEL_SHAPE; s++) l->coefficient[s][kernel] = coefficient[s];
+    for (int s = 0; s < MODEL_SHAPE; s++)
+        l->part[kernel / FLOATS].coefficient[s][kernel % FLOATS] = coefficient[s];
 }
 
 void model_shape(const ModelLeast *l, size_t kernel, const ModelSize *z, ModelShape shape)
 {
-    const size_t i = kernel / FLOATS * FLOATS;
-    const Rounds r = rounds_of(l, i, (float)z->m, (float)z->n, (float)z->batch);
+    const LeastPart *x = &l->part[kernel / FLOATS];
+    const Rounds r = rounds_of(x, side(z->m), side(z->n), bounded(z->batch));
     Floats of[MODEL_SHAPE - SHAPE_SIZE];
     shape_of_size(z, shape);
-    shape_of_rounds(l, i, &r, of);
-    for (int s = SHAPE_SIZE; s < MODEL_SHAPE; s++) shape[s] = of[s - SHAPE_SIZE][kernel - i];
+    shape_of_rounds(x, &r, of);
+    for (int s = SHAPE_SIZE; s < MODEL_SHAPE; s++) shape[s] = of[s - SHAPE_SIZE][kernel % FLOATS];
 }
 
 float model_correction(const ModelLeast *l, size_t kernel, const ModelSize *z)
 {
-    const size_t i = kernel / FLOATS * FLOATS;
-    const Rounds r = rounds_of(l, i, (float)z->m, (float)z->n, (float)z->batch);
+    const LeastPart *x = &l->part[kernel / FLOATS];
+    const Rounds r = rounds_of(x, side(z->m), side(z->n), bounded(z->batch));
     float size[SHAPE_SIZE];
     shape_of_size(z, size);
-    return correction_of(l, i, size, &r)[kernel - i];
+    return correction_of(x, size, &r)[kernel % FLOATS];
 }
 
 /* ---- all kernels ---- */
 
-FLOATS_INLINE Floats fourth_of(Floats x) { return x * x * x * x; }
-
-/* model_line_waste of whole lines. Misaligned operands are copied, or not read by the copy engine. */
-static float waste_of(int32_t align)
+FLOATS_INLINE Floats fourth_of(Floats x)
 {
-    return align < MODEL_ENGINE_ALIGN ? 0 : (float)model_line_waste(MODEL_ALIGN_MAX, align);
+    const Floats square = x * x;
+    return square * square;
 }
 
-FLOATS_CLONES
-static void seconds_of(const ModelLeast *l, size_t n, const ModelSize *z, float *out, float *correction)
+FLOATS_INLINE Floats where(FloatsMask mask, Floats x) { return (Floats)((FloatsMask)x & mask); }
+
+/* What the kernels have in common. */
+typedef struct {
+    float m, n, k, batch, in_a, in_b, out; /* elements of A, B and D */
+    float once, distinct; /* elements of A and B that are distinct in memory, in a row of K and in all */
+    float shared;         /* the lesser share of distinct ones */
+    bool odd_a, odd_b;
+    bool copies, streams; /* any kernel copies; A and B do not stay in the L2 cache with any kernel */
+} Common;
+
+FLOATS_INLINE Common common_of(const ModelLeast *l, const ModelSize *z, bool copies)
 {
-    const float m = (float)z->m, nn = (float)z->n, kk = (float)z->k, batch = (float)z->batch,
-                elements = m * nn * batch;
-    const bool odd = z->align_d < MODEL_ENGINE_ALIGN, odd_a = z->align_a < MODEL_ENGINE_ALIGN,
-               odd_b = z->align_b < MODEL_ENGINE_ALIGN;
-    const int which = odd_a + 2 * odd_b;
-    const float *const end = odd ? l->end_odd_s : l->end_s;
-    const float *const end_last = odd ? l->last_odd_s : l->last_s;
-    const float *const first = odd ? l->first_odd_s : l->first_s;
-    const float *const copy_a = odd_a ? l->copy_a_odd_s : l->copy_a_s;
-    const float *const copy_b = odd_b ? l->copy_b_odd_s : l->copy_b_s;
-    const float *const round_4 = l->round_4[which], *const one_4 = l->one_4[which];
-    const float *const more_4 = l->more_4[which], *const copy = l->copy_s[which];
-    const float in_a = m * kk * batch, in_b = nn * kk * batch;
     const float once_a = z->once_a > 0 ? (float)z->once_a : 1, once_b = z->once_b > 0 ? (float)z->once_b : 1;
-    const float once_least = once_a < once_b ? once_a : once_b, distinct = in_a * once_a + in_b * once_b;
-    const float waste_a = waste_of(z->align_a), waste_b = waste_of(z->align_b);
-    float size[SHAPE_SIZE];
-    shape_of_size(z, size);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const Rounds r = rounds_of(l, i, m, nn, batch);
-        const Floats chunks = up(kk * LIST(per_k)) * 1e-6F; /* of microseconds */
-        const Floats on_cu = up(r.rest * LIST(per_cu));
-        const Floats wide_a = 1 + waste_a * LIST(wastes_a), wide_b = 1 + waste_b * LIST(wastes_b);
-        const Floats l2 = fourth_of(wide_a * LIST(round_a) + wide_b * LIST(round_b)),
-                     l2_one = fourth_of(wide_a * LIST(one_a) + wide_b * LIST(one_b));
-        const Floats stays = LIST(stays) / distinct, bytes = once_least * LIST(dram);
-        const Floats dram = fourth_of(floats_pick(stays < 1, 1 - stays, floats_of(0)) * bytes);
-        const Floats filled =
-            r.rest * LIST(per_slot); /* of a single round; the sides of its tiles are its root */
-        const Floats dram_one = floats_pick(r.full < 0.5F, fourth_of(bytes) * filled * filled, floats_of(0));
-        const Floats one = floats_load(&one_4[i]) + l2_one,
-                     more = fourth_of(on_cu) * (floats_load(&more_4[i]) + l2_one);
-        const Floats last = floats_root4(floats_pick(more > one, more, one) + dram_one) + on_cu * LIST(power);
-        const Floats in_rest = chunks * last * LIST(rest) + floats_load(&end_last[i]);
-        const Floats part = floats_pick(r.rest > 0.5F, in_rest, floats_of(0));
-        const Floats round = floats_root4(floats_load(&round_4[i]) + l2 + dram) + LIST(powers);
-        const Floats whole = r.full * (chunks * round + floats_load(&end[i]));
-        const Floats copies =
-            floats_load(&copy[i]) + in_a * floats_load(&copy_a[i]) + in_b * floats_load(&copy_b[i]);
-        const Floats once = LIST(fixed_s) + floats_load(&first[i]) + elements * LIST(sum_s);
-        floats_store(&out[i], whole + part + once + copies);
-        floats_store(&correction[i], correction_of(l, i, size, &r));
+    Common c = {.m = side(z->m),
+                .n = side(z->n),
+                .k = side(z->k),
+                .batch = bounded(z->batch),
+                .shared = once_a < once_b ? once_a : once_b,
+                .odd_a = z->align_a < MODEL_ENGINE_ALIGN,
+                .odd_b = z->align_b < MODEL_ENGINE_ALIGN,
+                .copies = copies};
+    c.in_a = c.m * c.k * c.batch, c.in_b = c.n * c.k * c.batch, c.out = c.m * c.n * c.batch;
+    c.once = (c.m * once_a + c.n * once_b) * c.batch, c.distinct = c.once * c.k;
+    c.streams = c.distinct > l->least_stays;
+    return c;
+}
+
+/* Microseconds of whole rounds. */
+FLOATS_INLINE Floats whole_of(const LeastPart *x, const LeastChunk *chunk, const LeastEnds *ends,
+                              const Common *c, Floats full, Floats chunks)
+{
+    Floats round = floats_load(chunk->round);
+    if (c->streams) {
+        const Floats comes = floats_max(1 - LIST(stays) / c->distinct, floats_of(0)),
+                     dram_4 = fourth_of(comes * c->shared * LIST(dram));
+        round = floats_max(round, floats_root4(floats_load(chunk->round_4) + dram_4) + LIST(waits));
+    }
+    return full * (chunks * round + floats_load(ends->end));
+}
+
+/* Microseconds of the last round, which is not whole. A single round loads A and B once. */
+FLOATS_INLINE Floats last_of(const LeastPart *x, const LeastChunk *chunk, const LeastEnds *ends,
+                             const Common *c, const Rounds *r, Floats chunks)
+{
+    const Floats shares = down(r->rest * LIST(per_cu) + LIST(whole)),
+                 dram_4 = where(r->full < 0.5F, fourth_of(c->once * LIST(once)));
+    const Floats loop =
+        floats_root4(fourth_of(shares) * floats_load(chunk->share_4) + floats_load(chunk->still_4) + dram_4);
+    const Floats of_share = chunks * LIST(power) + floats_load(ends->store);
+    return where(r->rest > 0.5F,
+                 chunks * (loop + LIST(waits)) + shares * of_share + floats_load(ends->again));
+}
+
+/* Microseconds of copying A and B. */
+FLOATS_INLINE Floats copies_of(const LeastPart *x, const LeastChunk *chunk, const Common *c)
+{
+    const Floats a = floats_load(c->odd_a ? x->copy_a_odd : x->copy_a),
+                 b = floats_load(c->odd_b ? x->copy_b_odd : x->copy_b);
+    return floats_load(chunk->copy) + c->in_a * a + c->in_b * b;
+}
+
+/* Bounds and corrections are two loops, each over a few parts at once: the processor looks ahead over several
+ * turns of a short loop only. */
+enum { TURNS = 32 };
+
+FLOATS_INLINE void bounds_of(const LeastPart *x, const LeastChunk *chunk, const LeastEnds *ends,
+                             const Common *c, size_t parts, Rounds *r, float *out)
+{
+    for (size_t i = 0; i < parts; i++, x++, chunk++, ends++) {
+        r[i] = rounds_of(x, c->m, c->n, c->batch);
+        const Floats chunks = up(c->k * LIST(per_k));
+        Floats all = whole_of(x, chunk, ends, c, r[i].full, chunks) +
+                     last_of(x, chunk, ends, c, &r[i], chunks) + floats_load(ends->fixed) +
+                     c->out * LIST(sum);
+        if (c->copies) all += copies_of(x, chunk, c);
+        floats_store(&out[i * FLOATS], all);
     }
 }
 
-void model_least_seconds(const ModelLeast *l, size_t n, const ModelSize *z, float *out, float *correction)
+FLOATS_CLONES
+static void all_of(const ModelLeast *l, size_t n, const ModelSize *z, float *out, float *correction)
 {
-    seconds_of(l, n, z, out, correction);
+    const int ab = level_of(z->align_a) + ALIGNS * level_of(z->align_b);
+    const LeastEnds *ends = l->ends[level_of(z->align_d)];
+    const Common c = common_of(l, z, l->copies[ab]);
+    const size_t parts = floats_padded(n) / FLOATS;
+    float size[SHAPE_SIZE];
+    Rounds r[TURNS];
+    shape_of_size(z, size);
+    for (size_t i = 0; i < parts; i += TURNS) {
+        const size_t turns = parts - i < TURNS ? parts - i : TURNS;
+        bounds_of(&l->part[i], &l->chunk[ab][i], &ends[i], &c, turns, r, &out[i * FLOATS]);
+        for (size_t k = 0; k < turns; k++)
+            floats_store(&correction[(i + k) * FLOATS], correction_of(&l->part[i + k], size, &r[k]));
+    }
+}
+
+void model_least_us(const ModelLeast *l, size_t n, const ModelSize *z, float *out, float *correction)
+{
+    all_of(l, n, z, out, correction);
 }

@@ -33,9 +33,9 @@ void model_least_set(ModelLeast *l, size_t kernel, const ModelKernel *k, const M
 void model_least_correct(ModelLeast *l, size_t kernel, const ModelShape coefficient);
 /* The shape of a size for one kernel. */
 void model_shape(const ModelLeast *l, size_t kernel, const ModelSize *z, ModelShape shape);
-/* Lower bounds in seconds for the first n kernels on a size, up to the rounding of single precision, without
- * the corrections, and these; both lists have floats_padded(n) elements. */
-void model_least_seconds(const ModelLeast *l, size_t n, const ModelSize *z, float *out, float *correction);
+/* Lower bounds in microseconds for the first n kernels on a size, up to the rounding of single precision,
+ * without the corrections, and these; both lists have floats_padded(n) elements. */
+void model_least_us(const ModelLeast *l, size_t n, const ModelSize *z, float *out, float *correction);
 /* The correction of one kernel. */
 float model_correction(const ModelLeast *l, size_t kernel, const ModelSize *z);
 

@@ -101,6 +101,24 @@ bool model_residual_read(const double v[MODEL_RESIDUAL_NUMBERS], ModelResidual *
 
 /* ---- preparation ---- */
 
+/* Of a point and FLOATS kernels. weight: the time of the point's best kernel over that of the kernel; 0: not
+ * known. error: the residual without what is common and without the kernel's correction, times weight. */
+typedef struct ModelKnown {
+    float error[FLOATS], weight[FLOATS];
+} ModelKnown;
+
+static size_t parts_of(const ModelSelector *s) { return floats_padded(s->n_kernels) / FLOATS; }
+
+static float *error_of(const ModelSelector *s, size_t p, size_t k)
+{
+    return &s->known[p * parts_of(s) + k / FLOATS].error[k % FLOATS];
+}
+
+static float *weight_of(const ModelSelector *s, size_t p, size_t k)
+{
+    return &s->known[p * parts_of(s) + k / FLOATS].weight[k % FLOATS];
+}
+
 Err model_selector_new(Arena *a, size_t n_kernels, size_t n_points, ModelSelector *s)
 {
     if (!model_selector_fits(n_kernels, n_points))
@@ -112,8 +130,7 @@ Err model_selector_new(Arena *a, size_t n_kernels, size_t n_points, ModelSelecto
     TRY(model_places_new(a, n_points, &s->places));
     TRY_ALLOC(s->residual = ARENA_ARRAY(a, n_points * n_kernels + 1, float));
     TRY_ALLOC(s->common = ARENA_ARRAY(a, n_points + 1, float));
-    TRY_ALLOC(s->error = ARENA_ARRAY(a, n_points * floats_padded(n_kernels) + 1, float));
-    TRY_ALLOC(s->weight = ARENA_ARRAY(a, n_points * floats_padded(n_kernels) + 1, float));
+    TRY_ALLOC(s->known = ARENA_ARRAY(a, (n_points + 1) * parts_of(s), ModelKnown));
     TRY_ALLOC(s->mean = ARENA_ARRAY(a, floats_padded(n_kernels + 1), float));
     TRY(model_least_new(a, n_kernels, &s->least));
     for (size_t i = 0; i < n_points * n_kernels; i++) s->residual[i] = NAN;
@@ -125,26 +142,28 @@ Err model_selector_new(Arena *a, size_t n_kernels, size_t n_points, ModelSelecto
 static void weights_of(ModelSelector *s, size_t p)
 {
     const float *residual = &s->residual[p * s->n_kernels];
-    float *weight = &s->weight[p * floats_padded(s->n_kernels)], best = INFINITY;
+    float best = INFINITY;
     for (size_t k = 0; k < s->n_kernels; k++) {
+        float *time = weight_of(s, p, k);
         if (isnan(residual[k])) continue;
-        weight[k] = (float)(entry_time(&s->entry[k], &s->size[p]) * exp((double)residual[k]));
-        if (weight[k] < best) best = weight[k];
+        *time = (float)(entry_time(&s->entry[k], &s->size[p]) * exp((double)residual[k]));
+        if (*time < best) best = *time;
     }
-    for (size_t k = 0; k < s->n_kernels; k++) weight[k] = weight[k] > 0 ? best / weight[k] : 0;
+    for (size_t k = 0; k < s->n_kernels; k++) {
+        float *weight = weight_of(s, p, k);
+        *weight = *weight > 0 ? best / *weight : 0;
+    }
 }
 
-/* The mean of what `taken` leaves of n residuals, by weight, drawn towards 0 by `few` where few are known. */
-static float mean_left(const float *residual, const float *weight, size_t step, const float *taken, size_t n,
-                       float few)
+/* A mean by weight of what is left of residuals, drawn towards 0 by weight that it begins with. */
+typedef struct {
+    float sum, weight;
+} Mean;
+
+static void mean_add(Mean *m, float residual, float weight)
 {
-    float sum = 0, all = few;
-    for (size_t i = 0; i < n; i++) {
-        const float w = weight[i * step];
-        if (w > 0) sum += w * (residual[i * step] - taken[i]);
-        all += w;
-    }
-    return sum / all;
+    if (weight > 0) m->sum += weight * residual;
+    m->weight += weight;
 }
 
 /* The residual of each point that its kernels have in common, and the mean of each kernel's other residuals:
@@ -153,28 +172,34 @@ static void common_of(ModelSelector *s)
 {
     enum { ITERATIONS = 6 };
     static const float FEW_KERNELS = 0.5F, FEW_POINTS = 1;
-    const size_t n = s->n_kernels, row = floats_padded(n);
     for (int i = 0; i < ITERATIONS; i++) {
-        for (size_t p = 0; p < s->n_points; p++)
-            s->common[p] = mean_left(&s->error[p * row], &s->weight[p * row], 1, s->mean, n, FEW_KERNELS);
-        for (size_t k = 0; k < n; k++)
-            s->mean[k] = mean_left(&s->error[k], &s->weight[k], row, s->common, s->n_points, FEW_POINTS);
+        for (size_t p = 0; p < s->n_points; p++) {
+            Mean m = {0, FEW_KERNELS};
+            for (size_t k = 0; k < s->n_kernels; k++)
+                mean_add(&m, *error_of(s, p, k) - s->mean[k], *weight_of(s, p, k));
+            s->common[p] = m.sum / m.weight;
+        }
+        for (size_t k = 0; k < s->n_kernels; k++) {
+            Mean m = {0, FEW_POINTS};
+            for (size_t p = 0; p < s->n_points; p++)
+                mean_add(&m, *error_of(s, p, k) - s->common[p], *weight_of(s, p, k));
+            s->mean[k] = m.sum / m.weight;
+        }
     }
-    for (size_t k = 0; k < n; k++) s->mean[k] += FAR_LOSS;
+    for (size_t k = 0; k < s->n_kernels; k++) s->mean[k] += FAR_LOSS;
 }
 
 /* Fills in `error` of a point with the residuals that the corrections leave. */
 static void corrected(ModelSelector *s, size_t p)
 {
     float unused[MODEL_KERNELS_MAX], correction[MODEL_KERNELS_MAX];
-    float *error = &s->error[p * floats_padded(s->n_kernels)];
-    model_least_seconds(s->least, s->n_kernels, &s->size[p], unused, correction);
-    for (size_t k = 0; k < s->n_kernels; k++) error[k] = s->residual[p * s->n_kernels + k] - correction[k];
+    model_least_us(s->least, s->n_kernels, &s->size[p], unused, correction);
+    for (size_t k = 0; k < s->n_kernels; k++)
+        *error_of(s, p, k) = s->residual[p * s->n_kernels + k] - correction[k];
 }
 
 void model_selector_finish(ModelSelector *s)
 {
-    const size_t row = floats_padded(s->n_kernels);
     for (size_t k = 0; k < s->n_kernels; k++) {
         const ModelEntry *e = &s->entry[k];
         model_least_set(s->least, k, &e->kernel, &e->device, &e->rates);
@@ -187,8 +212,8 @@ void model_selector_finish(ModelSelector *s)
     common_of(s);
     for (size_t p = 0; p < s->n_points; p++) {
         for (size_t k = 0; k < s->n_kernels; k++) {
-            float *error = &s->error[p * row + k];
-            const float weight = s->weight[p * row + k];
+            float *error = error_of(s, p, k);
+            const float weight = *weight_of(s, p, k);
             *error = weight > 0 ? weight * (*error - s->common[p]) : 0;
         }
         const ModelPoint x = model_point(&s->size[p]);
@@ -201,11 +226,12 @@ void model_selector_finish(ModelSelector *s)
 
 void model_near(const ModelSelector *s, const ModelSize *z, ModelNear *out)
 {
+    _Static_assert((int)MODEL_NEAR == (int)FLOATS, "one vector");
     const ModelPoint x = model_point(z);
-    float distance[MODEL_NEAR], sum = 0, weight = FAR_WEIGHT;
+    float distance[MODEL_NEAR] = {0}, sum = 0, weight = FAR_WEIGHT;
     out->n = model_places_near(s->places, &x, out->point, distance);
+    floats_store(out->weight, REACH2 / (REACH2 + floats_load(distance)));
     for (int i = 0; i < out->n; i++) {
-        out->weight[i] = REACH2 / (REACH2 + distance[i]);
         sum += out->weight[i] * s->common[out->point[i]];
         weight += out->weight[i];
     }
@@ -214,12 +240,10 @@ void model_near(const ModelSelector *s, const ModelSize *z, ModelNear *out)
 
 double model_predict(const ModelSelector *s, const ModelNear *near, size_t k, const ModelSize *z)
 {
-    const size_t row = floats_padded(s->n_kernels);
     float sum = FAR_WEIGHT * s->mean[k], weight = FAR_WEIGHT;
     for (int i = 0; i < near->n; i++) {
-        const size_t at = near->point[i] * row + k;
-        sum += near->weight[i] * s->error[at];
-        weight += near->weight[i] * s->weight[at];
+        sum += near->weight[i] * *error_of(s, near->point[i], k);
+        weight += near->weight[i] * *weight_of(s, near->point[i], k);
     }
     return entry_time(&s->entry[k], z) *
            (double)expf(sum / weight + near->common + model_correction(s->least, k, z));
@@ -227,60 +251,98 @@ double model_predict(const ModelSelector *s, const ModelNear *near, size_t k, co
 
 double model_known(const ModelSelector *s, const ModelNear *near, size_t k)
 {
-    const size_t row = floats_padded(s->n_kernels);
     float weight = 0;
-    for (int i = 0; i < near->n; i++) weight += near->weight[i] * s->weight[near->point[i] * row + k];
+    for (int i = 0; i < near->n; i++) weight += near->weight[i] * *weight_of(s, near->point[i], k);
     return (double)(weight / (weight + FAR_WEIGHT));
 }
 
-/* Adds the expected residual of each kernel to its correction. */
-FLOATS_CLONES
-static void expect(const ModelSelector *s, const ModelNear *near, float *out)
+/* ---- choice ---- */
+
+typedef struct {
+    Floats error, weight;
+} Sum;
+
+FLOATS_INLINE Sum add_known(Sum sum, float weight, const ModelKnown *known)
 {
-    const size_t n = s->n_kernels, row = floats_padded(n);
-    for (size_t k = 0; k < n; k += FLOATS) {
-        Floats sum = FAR_WEIGHT * floats_load(&s->mean[k]), weight = floats_of(FAR_WEIGHT);
-        for (int i = 0; i < near->n; i++) {
-            const size_t at = near->point[i] * row + k;
-            sum += near->weight[i] * floats_load(&s->error[at]);
-            weight += near->weight[i] * floats_load(&s->weight[at]);
-        }
-        floats_store(&out[k], floats_load(&out[k]) + sum / weight + near->common);
-    }
+    return (Sum){sum.error + weight * floats_load(known->error),
+                 sum.weight + weight * floats_load(known->weight)};
 }
 
-/* Kernels without numbers have no least time and are not chosen. Kernels are predicted in the order of
- * their least times, until these are above the best prediction; most need none. exp(x) is at least 1 + x +
- * x^2 / 2 + x^3 / 6. */
+/* A bound and its kernel in one number, so that the least of them tells its kernel. The last bits of the
+ * bound are lost. Positive numbers have the order of their bits. */
+enum { KERNELS_MASK = MODEL_KERNELS_MAX - 1 };
+_Static_assert((MODEL_KERNELS_MAX & KERNELS_MASK) == 0, "a power of two");
+
+FLOATS_INLINE float bound_of(int32_t key)
+{
+    float bound;
+    key &= ~KERNELS_MASK;
+    memcpy(&bound, &key, sizeof bound);
+    return bound;
+}
+
+/* exp(x) is at least 1 + x + x^2 / 2 + x^3 / 6. Kernels without numbers have infinite bounds. */
+FLOATS_INLINE FloatsMask keys_of(Floats least_us, Floats x, FloatsMask number)
+{
+    const Floats factor = 1 + x * (1 + x * (0.5F + x * (1 / 6.0F))), bound = least_us * 0.999e-6F * factor;
+    return ((FloatsMask)floats_min(bound, floats_of(INFINITY)) & ~KERNELS_MASK) | number;
+}
+
+/* Adds the expected residual of each kernel to its correction, and makes keys of the bounds of the model's
+ * times in microseconds. All MODEL_NEAR points are added, with weight 0 where there are fewer, because
+ * compilers do not unroll a loop over them. */
+FLOATS_INLINE void expect(const ModelSelector *s, const ModelNear *near, const float *least, float *residual,
+                          int32_t *key)
+{
+    const size_t parts = parts_of(s);
+    const ModelKnown *known[MODEL_NEAR];
+    float w[MODEL_NEAR];
+    FloatsMask number = {0, 1, 2, 3, 4, 5, 6, 7};
+    _Static_assert(MODEL_NEAR == 8, "a call for each");
+    for (int i = 0; i < MODEL_NEAR; i++) {
+        known[i] = &s->known[i < near->n ? near->point[i] * parts : 0];
+        w[i] = i < near->n ? near->weight[i] : 0;
+    }
+    for (size_t i = 0; i < parts; i++, number += FLOATS) {
+        Sum sum = {FAR_WEIGHT * floats_load(&s->mean[i * FLOATS]), floats_of(FAR_WEIGHT)};
+        sum = add_known(sum, w[0], &known[0][i]), sum = add_known(sum, w[1], &known[1][i]);
+        sum = add_known(sum, w[2], &known[2][i]), sum = add_known(sum, w[3], &known[3][i]);
+        sum = add_known(sum, w[4], &known[4][i]), sum = add_known(sum, w[5], &known[5][i]);
+        sum = add_known(sum, w[6], &known[6][i]), sum = add_known(sum, w[7], &known[7][i]);
+        const Floats x = floats_load(&residual[i * FLOATS]) + sum.error / sum.weight + near->common;
+        floats_store(&residual[i * FLOATS], x);
+        floats_mask_store(&key[i * FLOATS], keys_of(floats_load(&least[i * FLOATS]), x, number));
+    }
+    for (size_t k = s->n_kernels; k < parts * FLOATS; k++) key[k] = INT32_MAX;
+}
+
+FLOATS_INLINE int32_t least_key(const int32_t *key, size_t n)
+{
+    FloatsMask least = INT32_MAX - (FloatsMask){0};
+    for (size_t k = 0; k < n; k += FLOATS) least = floats_mask_min(least, floats_mask_load(&key[k]));
+    return floats_mask_least(least);
+}
+
+/* Kernels are predicted in the order of their bounds, until these are above the best prediction; most need
+ * none. */
 FLOATS_CLONES
 static size_t choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *allowed, void *ctx,
                      double *seconds)
 {
     ModelNear near;
-    float residual[MODEL_KERNELS_MAX], scratch[MODEL_KERNELS_MAX]; /* scratch: the least times */
-    float group[MODEL_KERNELS_MAX / FLOATS + FLOATS];              /* the least of FLOATS of them */
+    float residual[MODEL_KERNELS_MAX], least[MODEL_KERNELS_MAX];
+    int32_t key[MODEL_KERNELS_MAX];
     size_t best = SIZE_MAX, n = s->n_kernels;
     if (!n) return SIZE_MAX;
     model_near(s, z, &near);
-    model_least_seconds(s->least, n, z, scratch, residual);
-    expect(s, &near, residual);
-    for (size_t k = 0; k < n; k += FLOATS) {
-        const Floats x = floats_load(&residual[k]), factor = 1 + x * (1 + x * (0.5F + x * (1 / 6.0F)));
-        const Floats bound = floats_load(&scratch[k]) * 0.999F * factor;
-        floats_store(&scratch[k], floats_pick(bound == bound, bound, floats_of(INFINITY)));
-    }
-    for (size_t k = n; k < floats_padded(n); k++) scratch[k] = INFINITY;
-    const size_t groups = floats_padded(n) / FLOATS;
-    for (size_t g = 0; g < groups; g++) group[g] = floats_least(&scratch[g * FLOATS], FLOATS);
-    for (size_t g = groups; g < floats_padded(groups); g++) group[g] = INFINITY;
+    model_least_us(s->least, n, z, least, residual);
+    expect(s, &near, least, residual, key);
     for (size_t done = 0; done < n; done++) {
-        const float least = floats_least(group, groups);
-        if (!(least < INFINITY) || (best != SIZE_MAX && (double)least >= *seconds)) break;
-        size_t g = 0, k;
-        while (group[g] != least) g++;
-        for (k = g * FLOATS; scratch[k] != least;) k++;
-        scratch[k] = INFINITY;
-        group[g] = floats_least(&scratch[g * FLOATS], FLOATS);
+        const int32_t next = least_key(key, n);
+        const float bound = bound_of(next);
+        if (!(bound < INFINITY) || (best != SIZE_MAX && (double)bound >= *seconds)) break;
+        const size_t k = (size_t)(next & KERNELS_MASK);
+        key[k] = INT32_MAX;
         if (allowed && !allowed(ctx, k)) continue;
         const double t = entry_time(&s->entry[k], z) * (double)expf(residual[k]);
         if (t < INFINITY && (best == SIZE_MAX || t < *seconds)) best = k, *seconds = t;

@@ -59,11 +59,9 @@ typedef struct {
     ModelSize *size;   /* of each point */
     float *residual;   /* [point * n_kernels + kernel]; NAN: not known */
     /* made by model_selector_finish */
-    ModelPlaces *places; /* of the points */
-    float *weight; /* as residual, rows padded: the time of the point's best kernel over that of the kernel;
-                    * 0: not known */
-    float *common; /* of each point: the residual that its kernels have in common */
-    float *error;  /* residual without it and without the kernel's correction, times weight */
+    ModelPlaces *places;      /* of the points */
+    float *common;            /* of each point: the residual that its kernels have in common */
+    struct ModelKnown *known; /* [point * parts + part] */
     float *mean; /* of each kernel's residuals far from all points: by weight, drawn towards 0 where they are
                     * few, and a loss that is expected there */
     struct ModelLeast *least;
