@@ -158,6 +158,49 @@ Err model_range_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, cons
     return ERR_OK;
 }
 
+/* ---- lines ---- */
+
+/* A number of the line through x. */
+static int64_t on_line(double x, int step)
+{
+    enum { TILE = 16 };
+    const double v = x * exp2((double)step / LINE_STEPS);
+    return v < TILE ? llround(v) : llround(v / TILE) * TILE;
+}
+
+static Err line_add(const ProblemType *pt, const Grid *g, const ModelSize *of, int d, int64_t x,
+                    RangeSize *out, size_t *n)
+{
+    for (int less = 0; less < 2 && x > less; less++) {
+        int64_t v[3] = {(int64_t)of->m, (int64_t)of->n, (int64_t)of->k};
+        RangeSize *s = &out[*n];
+        v[d] = x - less;
+        if (!in_grid(g, v, 1) || !size_make(pt, v, 1, &s->at)) continue;
+        s->size = model_size(pt, &s->at, false);
+        *n += !less || !is_needless(pt, v, (size_t)1 << d, 1, &s->size);
+    }
+    return ERR_OK;
+}
+
+Err model_lines_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, const bool *out, RangeSize **size,
+                     size_t *n)
+{
+    enum { STEPS = LINE_OCTAVES * LINE_STEPS };
+    Grid g;
+    grid_make(m, out, 1, &g);
+    *n = 0;
+    TRY_ALLOC(*size = ARENA_ARRAY(a, m->n_sizes * 3 * 2 * (2 * STEPS + 1) + 1, RangeSize));
+    for (size_t z = 0; z < m->n_sizes; z++) {
+        const ModelSize *of = &m->size[z];
+        const double v[3] = {of->m, of->n, of->k};
+        if ((out && out[z]) || of->batch > 1) continue;
+        for (int d = 0; d < 3; d++)
+            for (int i = -STEPS; i <= STEPS; i++)
+                if (i && on_line(v[d], i) > 0) TRY(line_add(pt, &g, of, d, on_line(v[d], i), *size, n));
+    }
+    return ERR_OK;
+}
+
 int64_t model_range_batch(const ModelMatrix *m, const bool *out)
 {
     double logs = 0, n = 0;

@@ -31,6 +31,13 @@ typedef struct {
 Err model_range_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, const bool *out, int steps,
                      int64_t batch, RangeSize **size, size_t *n);
 
+/* Sizes that have two dimensions of such a size of one batch, and a third one up to LINE_OCTAVES above or
+ * below its own, LINE_STEPS to an octave: what an application asks for that has few weights and any number of
+ * tokens. In multiples of 16 where they are larger; the same one element below where that aligns operands. */
+enum { LINE_OCTAVES = 2, LINE_STEPS = 4 };
+Err model_lines_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, const bool *out, RangeSize **size,
+                     size_t *n);
+
 /* The geometric mean of the batch counts of the batched sizes for which out (may be NULL) is false, which
  * stands for them in grids and in tables, as these do not have batch counts; 1: there are none. */
 int64_t model_range_batch(const ModelMatrix *m, const bool *out);

@@ -130,23 +130,36 @@ typedef struct {
     size_t *wins;      /* of each kernel */
 } Rows;
 
-/* The kernel with the least predicted time, or with `popular` that of those close to it which wins most. */
-static size_t kernel_of(const Rows *r, size_t i, bool popular)
+/* Of the kernels whose predicted time is close to the least that which wins most. */
+static size_t kernel_of(const Rows *r, size_t i)
 {
     const ModelSize *z = &r->at[i].size;
     ModelNear near;
     Ask q = {r->t, NULL, z};
-    double time[MODEL_KERNELS_MAX];
-    size_t best = SIZE_MAX, liked;
+    const size_t best = r->kernel[i];
+    size_t liked = best;
+    if (best == SIZE_MAX) return best;
     model_near(r->s, z, &near);
-    for (size_t k = 0; k < r->s->n_kernels; k++) {
-        time[k] = can_run(&q, k) ? model_predict(r->s, &near, k, z) : (double)INFINITY;
-        if (!isinf(time[k]) && (best == SIZE_MAX || time[k] < time[best])) best = k;
-    }
-    liked = best;
-    for (size_t k = 0; popular && best != SIZE_MAX && k < r->s->n_kernels; k++)
-        if (time[k] <= time[best] * (1 + CLOSE) && r->wins[k] > r->wins[liked]) liked = k;
+    const double close = model_predict(r->s, &near, best, z) * (1 + CLOSE);
+    for (size_t k = 0; k < r->s->n_kernels; k++)
+        if (r->wins[k] > r->wins[liked] && can_run(&q, k) && model_predict(r->s, &near, k, z) <= close)
+            liked = k;
     return liked;
+}
+
+/* Fills in the kernels of the sizes. */
+static Err kernels_find(Arena *a, Rows *r)
+{
+    double seconds;
+    TRY_ALLOC(r->kernel = ARENA_ARRAY(a, r->n + 1, size_t));
+    TRY_ALLOC(r->wins = ARENA_ARRAY(a, r->s->n_kernels + 1, size_t));
+    for (size_t i = 0; i < r->n; i++) {
+        Ask q = {r->t, NULL, &r->at[i].size};
+        r->kernel[i] = model_choose(r->s, &r->at[i].size, can_run, &q, &seconds);
+        if (r->kernel[i] != SIZE_MAX) r->wins[r->kernel[i]]++;
+    }
+    for (size_t i = 0; i < r->n; i++) r->kernel[i] = kernel_of(r, i);
+    return ERR_OK;
 }
 
 /* Adds a row when its kernel gains enough over that of the nearest row. */
@@ -169,27 +182,38 @@ static Err row_consider(Arena *a, const Rows *r, size_t i, bool *added)
     return ERR_OK;
 }
 
-/* Rows of the sizes with a batch count, until the table has `most`. */
-static Err rows_predict(Arena *a, ModelTable *t, int steps, const ModelSelector *s, int64_t batch,
+/* Adds rows of these sizes until the table has `most`. */
+static Err rows_add(Arena *a, const Rows *r, size_t most)
+{
+    bool more = true;
+    for (int pass = 0; more && pass < PASSES; pass++) {
+        more = false;
+        for (size_t i = 0; i < r->n && r->t->n_more < most; i++) TRY(row_consider(a, r, i, &more));
+    }
+    return ERR_OK;
+}
+
+/* Rows of a grid of sizes with a batch count. */
+static Err rows_of_grid(Arena *a, ModelTable *t, int steps, const ModelSelector *s, int64_t batch,
                         size_t most)
 {
     RangeSize *size;
     Rows r = {.t = t, .s = s};
-    bool more = true;
     TRY(model_range_make(a, t->pt, t->m, t->out, steps, batch, &size, &r.n));
     r.at = size;
-    TRY_ALLOC(r.kernel = ARENA_ARRAY(a, r.n + 1, size_t));
-    TRY_ALLOC(r.wins = ARENA_ARRAY(a, s->n_kernels + 1, size_t));
-    for (size_t i = 0; i < r.n; i++) {
-        r.kernel[i] = kernel_of(&r, i, false);
-        if (r.kernel[i] != SIZE_MAX) r.wins[r.kernel[i]]++;
-    }
-    for (size_t i = 0; i < r.n; i++) r.kernel[i] = kernel_of(&r, i, true);
-    for (int pass = 0; more && pass < PASSES; pass++) {
-        more = false;
-        for (size_t i = 0; i < r.n && t->n_more < most; i++) TRY(row_consider(a, &r, i, &more));
-    }
-    return ERR_OK;
+    TRY(kernels_find(a, &r));
+    return rows_add(a, &r, most);
+}
+
+/* Rows of sizes that share two dimensions with those of the table. */
+static Err rows_of_lines(Arena *a, ModelTable *t, const ModelSelector *s, size_t most)
+{
+    RangeSize *size;
+    Rows r = {.t = t, .s = s};
+    TRY(model_lines_make(a, t->pt, t->m, t->out, &size, &r.n));
+    r.at = size;
+    TRY(kernels_find(a, &r));
+    return rows_add(a, &r, most);
 }
 
 Err model_table_predict(Arena *a, ModelTable *t, int steps, const ModelSelector *s)
@@ -198,8 +222,9 @@ Err model_table_predict(Arena *a, ModelTable *t, int steps, const ModelSelector 
     t->n_more = 0;
     t->sections = true;
     if (!t->more) TRY_ALLOC(t->more = ARENA_ARRAY(a, MODEL_ROWS_MAX, ModelRow));
-    if (batch > 1) TRY(rows_predict(a, t, 1, s, batch, MODEL_ROWS_BATCHED));
-    TRY(rows_predict(a, t, steps, s, 1, MODEL_ROWS_MAX));
+    if (batch > 1) TRY(rows_of_grid(a, t, 1, s, batch, MODEL_ROWS_BATCHED));
+    TRY(rows_of_lines(a, t, s, t->n_more + MODEL_ROWS_LINES));
+    TRY(rows_of_grid(a, t, steps, s, 1, MODEL_ROWS_MAX));
     t->sections = t->n_more > 0; /* createlib writes sections of tables with predicted rows alone */
     return ERR_OK;
 }
