@@ -358,6 +358,11 @@ def by_wgmma(kind, trans):
              'PartsFirst': True, **clusters},
             {'MatrixInstruction': [128, 64, k, 1, 1, 1, 1, 1, 2], 'ClusterK': 4, 'ClusterN': 2, 'GlobalSplitU': 2,
              'GlobalSplitUSummationAssignmentRoundRobin': False, **clusters}]
+    far = {'GlobalSplitUWorkGroupMappingRoundRobin': True}
+    out += [{'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 1, 1], 'ConsumerSchedule': 'PingPong', 'GlobalSplitU': 4, 'EngineStore': False,
+             **counted, **far},
+            {'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1], 'GlobalSplitU': 3, 'ClusterN': 2, **clusters, **far},
+            {'MatrixInstruction': [128, 64, k, 1, 1, 1, 1, 1, 2], 'GlobalSplitU': 5, 'EngineStore': False, **clusters, **far}]
     return [{'StaggerU': 0, 'PersistentKernel': 1, 'PersistentKernelAlongBatch': True, **s} for s in out]
 
 
