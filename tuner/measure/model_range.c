@@ -168,8 +168,8 @@ static int64_t on_line(double x, int step)
     return v < TILE ? llround(v) : llround(v / TILE) * TILE;
 }
 
-static Err line_add(const ProblemType *pt, const Grid *g, const ModelSize *of, int d, int64_t x,
-                    RangeSize *out, size_t *n)
+static void line_add(const ProblemType *pt, const Grid *g, const ModelSize *of, int d, int64_t x,
+                     RangeSize *out, size_t *n)
 {
     for (int less = 0; less < 2 && x > less; less++) {
         int64_t v[3] = {(int64_t)of->m, (int64_t)of->n, (int64_t)of->k};
@@ -179,7 +179,6 @@ static Err line_add(const ProblemType *pt, const Grid *g, const ModelSize *of, i
         s->size = model_size(pt, &s->at, false);
         *n += !less || !is_needless(pt, v, (size_t)1 << d, 1, &s->size);
     }
-    return ERR_OK;
 }
 
 Err model_lines_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, const bool *out, RangeSize **size,
@@ -196,7 +195,7 @@ Err model_lines_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, cons
         if ((out && out[z]) || of->batch > 1) continue;
         for (int d = 0; d < 3; d++)
             for (int i = -STEPS; i <= STEPS; i++)
-                if (i && on_line(v[d], i) > 0) TRY(line_add(pt, &g, of, d, on_line(v[d], i), *size, n));
+                if (i && on_line(v[d], i) > 0) line_add(pt, &g, of, d, on_line(v[d], i), *size, n);
     }
     return ERR_OK;
 }

@@ -193,27 +193,22 @@ static Err rows_add(Arena *a, const Rows *r, size_t most)
     return ERR_OK;
 }
 
-/* Rows of a grid of sizes with a batch count. */
-static Err rows_of_grid(Arena *a, ModelTable *t, int steps, const ModelSelector *s, int64_t batch,
+/* Rows of a grid of sizes with a batch count, or of lines of sizes that share two dimensions with those of
+ * the table (steps: 0). Lists of sizes are large, and are not kept. */
+static Err rows_predict(Arena *a, ModelTable *t, int steps, const ModelSelector *s, int64_t batch,
                         size_t most)
 {
+    Arena lists;
     RangeSize *size;
     Rows r = {.t = t, .s = s};
-    TRY(model_range_make(a, t->pt, t->m, t->out, steps, batch, &size, &r.n));
+    arena_init(&lists, 0);
+    Err e = steps ? model_range_make(&lists, t->pt, t->m, t->out, steps, batch, &size, &r.n)
+                  : model_lines_make(&lists, t->pt, t->m, t->out, &size, &r.n);
     r.at = size;
-    TRY(kernels_find(a, &r));
-    return rows_add(a, &r, most);
-}
-
-/* Rows of sizes that share two dimensions with those of the table. */
-static Err rows_of_lines(Arena *a, ModelTable *t, const ModelSelector *s, size_t most)
-{
-    RangeSize *size;
-    Rows r = {.t = t, .s = s};
-    TRY(model_lines_make(a, t->pt, t->m, t->out, &size, &r.n));
-    r.at = size;
-    TRY(kernels_find(a, &r));
-    return rows_add(a, &r, most);
+    if (!e) e = kernels_find(&lists, &r);
+    if (!e) e = rows_add(a, &r, most);
+    arena_fini(&lists);
+    return e;
 }
 
 Err model_table_predict(Arena *a, ModelTable *t, int steps, const ModelSelector *s)
@@ -222,9 +217,9 @@ Err model_table_predict(Arena *a, ModelTable *t, int steps, const ModelSelector 
     t->n_more = 0;
     t->sections = true;
     if (!t->more) TRY_ALLOC(t->more = ARENA_ARRAY(a, MODEL_ROWS_MAX, ModelRow));
-    if (batch > 1) TRY(rows_of_grid(a, t, 1, s, batch, MODEL_ROWS_BATCHED));
-    TRY(rows_of_lines(a, t, s, t->n_more + MODEL_ROWS_LINES));
-    TRY(rows_of_grid(a, t, steps, s, 1, MODEL_ROWS_MAX));
+    if (batch > 1) TRY(rows_predict(a, t, 1, s, batch, MODEL_ROWS_BATCHED));
+    TRY(rows_predict(a, t, 0, s, 1, t->n_more + MODEL_ROWS_LINES));
+    TRY(rows_predict(a, t, steps, s, 1, MODEL_ROWS_MAX));
     t->sections = t->n_more > 0; /* createlib writes sections of tables with predicted rows alone */
     return ERR_OK;
 }
