@@ -16,22 +16,13 @@ static ModelKernel kernel_of(int i)
 {
     static const int side[][2] = {{32, 32}, {64, 64}, {128, 64}, {128, 128}, {256, 128}, {64, 256}};
     const int *t = side[i % 6];
-    return (ModelKernel){.class = MODEL_MATRIX,
+    return (ModelKernel){MODEL_KERNEL_RING,
                          .tile_m = t[0],
                          .tile_n = t[1],
-                         .depth = 32,
                          .threads = 128,
                          .groups = 2,
-                         .stages = 3,
                          .split = i < 6 ? 1 : 4,
                          .split_kind = i < 6 ? MODEL_SPLIT_NONE : MODEL_SPLIT_WORKSPACE,
-                         .mapping = 8,
-                         .cluster_m = 1,
-                         .cluster_n = 1,
-                         MODEL_KERNEL_16_BIT,
-                         .steps = 2,
-                         .rate = 2540,
-                         .peak = 4096,
                          .local_bytes = (float)(6 * (t[0] + t[1]))};
 }
 

@@ -49,22 +49,10 @@ static void setup(Setup *s)
     assert_true(s->m.kernel && s->m.known && s->m.size && s->m.seconds);
     for (int k = 0; k < N_KERNELS; k++) {
         s->m.known[k] = true;
-        s->m.kernel[k] = (ModelKernel){.class = MODEL_MATRIX,
-                                       .tile_m = k & 1 ? 128 : 32,
-                                       .tile_n = k & 2 ? 128 : 32,
-                                       .depth = 32,
-                                       .threads = 128,
-                                       .groups = k ? 2 : 6,
-                                       .stages = 3,
-                                       .split = 1,
-                                       .mapping = 8,
-                                       .cluster_m = 1,
-                                       .cluster_n = 1,
-                                       MODEL_KERNEL_16_BIT,
-                                       .steps = 2,
-                                       .rate = 2540,
-                                       .peak = 4096,
-                                       .local_bytes = 768};
+        s->m.kernel[k] =
+            (ModelKernel){MODEL_KERNEL_RING, .tile_m = k & 1 ? 128 : 32, .tile_n = k & 2 ? 128 : 32,
+                          .threads = 128,    .groups = k ? 2 : 6,        .split = 1,
+                          .local_bytes = 768};
     }
     for (size_t z = 0; z < N_SIZES; z++) {
         s->m.size[z] = size_of(s, sizes[z]);

@@ -26,21 +26,12 @@ static void matrix_new(Arena *a, size_t n_sizes, ModelMatrix *m)
     assert_true(m->kernel && m->known && m->size && m->seconds);
     for (int k = 0; k < N_KERNELS; k++) {
         m->known[k] = true;
-        m->kernel[k] = (ModelKernel){.class = MODEL_MATRIX,
+        m->kernel[k] = (ModelKernel){MODEL_KERNEL_RING,
                                      .tile_m = k & 1 ? 128 : 64,
                                      .tile_n = k & 2 ? 128 : 64,
-                                     .depth = 32,
                                      .threads = 128,
                                      .groups = 2,
-                                     .stages = 3,
                                      .split = 1,
-                                     .mapping = 8,
-                                     .cluster_m = 1,
-                                     .cluster_n = 1,
-                                     MODEL_KERNEL_16_BIT,
-                                     .steps = 2,
-                                     .rate = 2540,
-                                     .peak = 4096,
                                      .local_bytes = 768};
     }
 }

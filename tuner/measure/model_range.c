@@ -195,7 +195,7 @@ Err model_lines_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, cons
         if ((out && out[z]) || of->batch > 1) continue;
         for (int d = 0; d < 3; d++)
             for (int i = -STEPS; i <= STEPS; i++)
-                if (i && on_line(v[d], i) > 0) line_add(pt, &g, of, d, on_line(v[d], i), *size, n);
+                if (i) line_add(pt, &g, of, d, on_line(v[d], i), *size, n);
     }
     return ERR_OK;
 }

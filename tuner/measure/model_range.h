@@ -33,7 +33,7 @@ Err model_range_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, cons
 
 /* Sizes that have two dimensions of such a size of one batch, and a third one up to LINE_OCTAVES above or
  * below its own, LINE_STEPS to an octave: what an application asks for that has few weights and any number of
- * tokens. In multiples of 16 where they are larger; the same one element below where that aligns operands. */
+ * tokens. The third one is a multiple of 16 from 16 on; and one less where that changes an alignment. */
 enum { LINE_OCTAVES = 2, LINE_STEPS = 4 };
 Err model_lines_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, const bool *out, RangeSize **size,
                      size_t *n);

@@ -182,7 +182,7 @@ static Err row_consider(Arena *a, const Rows *r, size_t i, bool *added)
     return ERR_OK;
 }
 
-/* Adds rows of these sizes until the table has `most`. */
+/* Goes through the sizes until the table has `most` rows. */
 static Err rows_add(Arena *a, const Rows *r, size_t most)
 {
     bool more = true;
@@ -193,33 +193,41 @@ static Err rows_add(Arena *a, const Rows *r, size_t most)
     return ERR_OK;
 }
 
-/* Rows of a grid of sizes with a batch count, or of lines of sizes that share two dimensions with those of
- * the table (steps: 0). Lists of sizes are large, and are not kept. */
-static Err rows_predict(Arena *a, ModelTable *t, int steps, const ModelSelector *s, int64_t batch,
-                        size_t most)
+/* Adds rows of these sizes until the table has `most`. lists: what is not kept. */
+static Err rows_predict(Arena *a, Arena *lists, ModelTable *t, const ModelSelector *s, const RangeSize *size,
+                        size_t n, size_t most)
 {
-    Arena lists;
+    Rows r = {.t = t, .s = s, .at = size, .n = n};
+    TRY(kernels_find(lists, &r));
+    return rows_add(a, &r, most);
+}
+
+/* Rows of batches, of lines, and of a grid over the range. */
+static Err rows_all(Arena *a, Arena *lists, ModelTable *t, int steps, const ModelSelector *s)
+{
+    const int64_t batch = model_range_batch(t->m, t->out);
     RangeSize *size;
-    Rows r = {.t = t, .s = s};
-    arena_init(&lists, 0);
-    Err e = steps ? model_range_make(&lists, t->pt, t->m, t->out, steps, batch, &size, &r.n)
-                  : model_lines_make(&lists, t->pt, t->m, t->out, &size, &r.n);
-    r.at = size;
-    if (!e) e = kernels_find(&lists, &r);
-    if (!e) e = rows_add(a, &r, most);
-    arena_fini(&lists);
-    return e;
+    size_t n;
+    if (batch > 1) {
+        TRY(model_range_make(lists, t->pt, t->m, t->out, 1, batch, &size, &n));
+        TRY(rows_predict(a, lists, t, s, size, n, MODEL_ROWS_BATCHED));
+    }
+    TRY(model_lines_make(lists, t->pt, t->m, t->out, &size, &n));
+    TRY(rows_predict(a, lists, t, s, size, n, t->n_more + MODEL_ROWS_LINES));
+    TRY(model_range_make(lists, t->pt, t->m, t->out, steps, 1, &size, &n));
+    return rows_predict(a, lists, t, s, size, n, MODEL_ROWS_MAX);
 }
 
 Err model_table_predict(Arena *a, ModelTable *t, int steps, const ModelSelector *s)
 {
-    const int64_t batch = model_range_batch(t->m, t->out);
+    Arena lists;
     t->n_more = 0;
     t->sections = true;
     if (!t->more) TRY_ALLOC(t->more = ARENA_ARRAY(a, MODEL_ROWS_MAX, ModelRow));
-    if (batch > 1) TRY(rows_predict(a, t, 1, s, batch, MODEL_ROWS_BATCHED));
-    TRY(rows_predict(a, t, 0, s, 1, t->n_more + MODEL_ROWS_LINES));
-    TRY(rows_predict(a, t, steps, s, 1, MODEL_ROWS_MAX));
+    arena_init(&lists, 0);
+    const Err e = rows_all(a, &lists, t, steps, s);
+    arena_fini(&lists);
+    TRY(e);
     t->sections = t->n_more > 0; /* createlib writes sections of tables with predicted rows alone */
     return ERR_OK;
 }

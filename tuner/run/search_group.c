@@ -105,6 +105,15 @@ static Err check(void *run)
     return run_check();
 }
 
+/* Whether an earlier pair has this kernel, which has been looked for. */
+static bool seed_known(const SearchSeed *seed, size_t i)
+{
+    const Hash128 hash = seed->pair[i].hash;
+    for (size_t k = 0; k < i; k++)
+        if (seed->pair[k].hash.lo == hash.lo && seed->pair[k].hash.hi == hash.hi) return true;
+    return false;
+}
+
 /* Uses the pairs of the seed whose solutions are in the space. Where the pool is a sample, solutions that it
  * does not have are found by their values. */
 static Err seed_use(SearchGroup *x, SearchOptions *o)
@@ -114,7 +123,8 @@ static Err seed_use(SearchGroup *x, SearchOptions *o)
     TRY_ALLOC(first);
     for (size_t i = 0; i < seed->n; i++) {
         SeedPair *p = &seed->pair[i];
-        if (p->permutation < 0) p->permutation = pool_find(&x->pool, &p->s, p->hash);
+        if (p->permutation < 0 && !seed_known(seed, i))
+            seed_find(seed, pool_find(&x->pool, &p->s, p->hash), p->hash);
         TRY(check(x->r));
         if (p->permutation >= 0) first[o->n_first++] = (SearchFirst){p->permutation, p->size};
     }

@@ -37,7 +37,7 @@ typedef struct {
 static const double OTHER_TYPE = 0.1, OTHER_TRANSPOSE = 0.25;
 
 /* What is added to the distances of a file's sizes; -1: its kernels say nothing about this problem type. */
-static double strangeness(const ProblemType *of, const ProblemType *pt)
+static double type_distance(const ProblemType *of, const ProblemType *pt)
 {
     const int32_t types[][2] = {{of->DataType, pt->DataType},
                                 {of->DestDataType, pt->DestDataType},
@@ -81,7 +81,7 @@ static void near_insert(Near *near, Near new)
     near[at] = new;
 }
 
-static void row_note(Reading *x, const Logic *l, const LogicRow *row, double strange)
+static void row_note(Reading *x, const Logic *l, const LogicRow *row, double apart)
 {
     const ProblemType *pt = &x->g->problem->pt;
     if (row->n < pt->TotalIndices) return;
@@ -89,8 +89,7 @@ static void row_note(Reading *x, const Logic *l, const LogicRow *row, double str
         if (row->size[i] < 1) return;
     for (size_t z = 0; z < x->n_sizes; z++) {
         Near *near = &x->near[z * NEAREST];
-        near_insert(near,
-                    (Near){strange + distance_of(pt, &x->g->size[z], row), &l->solution[row->solution]});
+        near_insert(near, (Near){apart + distance_of(pt, &x->g->size[z], row), &l->solution[row->solution]});
     }
 }
 
@@ -116,15 +115,15 @@ static Err file_take(Reading *x, const char *path)
     Logic *l = ARENA_NEW(&x->r->arena, Logic);
     TRY_ALLOC(l);
     TRY(logic_read(&x->r->arena, path, NULL, l));
-    const double strange = strangeness(l->pt, &x->g->problem->pt);
-    if (strange < 0) return ERR_OK;
+    const double apart = type_distance(l->pt, &x->g->problem->pt);
+    if (apart < 0) return ERR_OK;
     if (!str_eq_c(l->arch, x->r->target->name)) {
         warning("--seed-from %s: not used: it is logic for %.*s, expected %s", path, STR_ARG(l->arch),
                 x->r->target->name);
         return ERR_OK;
     }
-    for (size_t i = 0; i < l->n_rows; i++) row_note(x, l, &l->row[i], strange);
-    for (size_t i = 0; strange == 0 && i < l->n_solutions; i++) rates_note(x, &l->solution[i]);
+    for (size_t i = 0; i < l->n_rows; i++) row_note(x, l, &l->row[i], apart);
+    for (size_t i = 0; apart == 0 && i < l->n_solutions; i++) rates_note(x, &l->solution[i]);
     x->out->n_solutions += l->n_solutions;
     return ERR_OK;
 }

@@ -82,6 +82,11 @@ const Value *hopper_result(Stmts *s, const char *function, const Value *x, const
 /* Declares `reads`: whether C is read. */
 const Value *hopper_reads(const GpuPlan *p, Stmts *s);
 bool hopper_vectors_early(const GpuPlan *p);
+/* Sums of a thread of a consumer. */
+static inline int hopper_sums(const GpuPlan *p)
+{
+    return p->matrix.tiles[p->matrix.swap] * p->mt[!p->matrix.swap] / 2;
+}
 /* Parts of K whose sums a helper kernel adds up later; 1: none. */
 static inline int hopper_split(const GpuPlan *p) { return p->gsu_multiple ? p->walk.split : 1; }
 

@@ -27,13 +27,12 @@ typedef struct {
 
 static Elements elements_of(const GpuPlan *p, Stmts *s)
 {
-    const bool swap = p->matrix.swap;
     return (Elements){.p = p,
                       .s = s,
                       .pool = &s->pool,
                       .m = hopper_memory(p),
                       .fused = fused_any(&p->fused),
-                      .n_sums = p->matrix.tiles[swap] * p->mt[!swap] / 2,
+                      .n_sums = hopper_sums(p),
                       .thread = expr_var(&s->pool, "thread", THREAD, 0, WGMMA_LANES - 1)};
 }
 

@@ -110,9 +110,7 @@ const Value *hopper_reads(const GpuPlan *p, Stmts *s)
 
 bool hopper_vectors_early(const GpuPlan *p)
 {
-    const bool swap = p->matrix.swap;
-    return fused_any(&p->fused) && p->groups.engine_store &&
-           p->matrix.tiles[swap] * p->mt[!swap] / 2 <= EARLY;
+    return fused_any(&p->fused) && p->groups.engine_store && hopper_sums(p) <= EARLY;
 }
 
 /* A function of the epilogue's ops for rows of D (of: X) or for columns: "g_rows<2>". */

@@ -2,7 +2,7 @@
  * one multiplication each. */
 template <typename T> g_DEV void g_keep_address(T *&p) { asm("" : "+l"(p)); }
 
-/* The same of a number. */
+/* The compiler does not know which number this is: what it computes from it is not kept for later uses. */
 g_DEV void g_keep_number(int &x) { asm("" : "+r"(x)); }
 
 /* The bits of a result. */
