@@ -484,9 +484,9 @@ static Err main_call(const Main *m, const Helper *h, const LaunchHardware *hw, L
     return call_done(out, &args);
 }
 
-/* Appends the calls of a problem that the kernel reads as it is. place: as in Helper. */
+/* Appends the calls of a problem that the kernel reads as it is. copy: NULL, or what it is the copy of. */
 static Err build(const Contraction *p, const LibSolution *s, const LaunchInputs *in, const LaunchHardware *hw,
-                 const WindowPlace *place, LaunchList *out)
+                 const WindowCopy *copy, LaunchList *out)
 {
     Geometry g;
     geometry_init(&g, p, s, hw);
@@ -498,7 +498,13 @@ static Err build(const Contraction *p, const LibSolution *s, const LaunchInputs 
         FAIL(ERR_INPUT, "kernel %s: %llu work-groups share tiles, at most %d can", s->name,
              (unsigned long long)g.sk_grid, STREAM_GROUPS_MAX);
     const uint64_t copies = (uint64_t)(uintptr_t)in->workspace + launch_results_bytes(p, s, hw);
-    Helper h = {p, s, in, &g, copies, place};
+    Helper h = {p,
+                s,
+                in,
+                &g,
+                copies,
+                copy && copy->place.rows ? &copy->place : NULL,
+                copy && copy->has_lines ? &copy->lines : NULL};
     Main m = {p, s, in, &g, NULL};
     if (s->map.pack_operands && !is_window(p)) TRY(pack_call(&h, out));
     if (has_parts(p, s, &g) && !s->map.self_reset) TRY(streamk_init_call(&h, out));
@@ -527,5 +533,5 @@ Err launch_build(const Contraction *p, const LibSolution *s, const LaunchInputs 
     const uint64_t results = launch_results_bytes(&copy.problem, s, hw);
     const Helper h = {.p = p, .s = s, .in = in, .copies = (uint64_t)(uintptr_t)in->workspace + results};
     TRY(window_copy_call(&copy, &h, &copied, out));
-    return build(&copy.problem, s, &copied, hw, copy.place.rows ? &copy.place : NULL, out);
+    return build(&copy.problem, s, &copied, hw, &copy, out);
 }

@@ -305,9 +305,13 @@ static bool merge_taps(const LibSolution *s, const IndexSizes *x, WindowCopy *ou
 static bool copy_taps(const LibSolution *s, const IndexSizes *x, int bytes, WindowCopy *out)
 {
     const Window *w = &out->window;
-    if (!(w->group < 0 ? copy_lines(s, x, bytes, out) : merge_taps(s, x, out))) return false;
+    const bool by_kernel = s->map.pack_operands & PACK_LINES;
+    if (!(by_kernel      ? window_lines(s, x, out)
+          : w->group < 0 ? copy_lines(s, x, bytes, out)
+                         : merge_taps(s, x, out)))
+        return false;
     out->place.rows = x->size[w->row], out->place.channels = x->size[w->channel];
-    out->place.taps = x->size[w->tap[1]];
+    out->place.taps = x->size[w->tap[by_kernel ? 0 : 1]];
     return true;
 }
 
@@ -371,16 +375,24 @@ bool window_copy(const LibSolution *s, const Contraction *p, WindowCopy *out)
     *out = (WindowCopy){.problem = *p, .dims = *p->dims};
     if (!window_roles(s, p, &out->window)) return false;
     const int pixels = out->window.pixels, bytes = type_bytes(tensor_type(p, (unsigned)pixels));
-    const bool per_tap = out->window.per_tap, lines = s->map.pack_operands == (PACK_A | PACK_B);
-    if (!lines && s->map.pack_operands != 1 << (per_tap ? pixels : 1 - pixels)) return false;
-    if (!(per_tap ? copy_taps : lines ? copy_lines : copy_blocks)(s, p->dims, bytes, out)) return false;
+    const bool per_tap = out->window.per_tap, by_kernel = s->map.pack_operands & PACK_LINES;
+    const int packed = s->map.pack_operands & (PACK_A | PACK_B);
+    const bool lines = packed == (PACK_A | PACK_B);
+    if (!lines && packed != 1 << (per_tap ? pixels : 1 - pixels)) return false;
+    if (by_kernel && (lines == per_tap || bytes != LINE_BYTES)) return false;
+    if (per_tap     ? !copy_taps(s, p->dims, bytes, out)
+        : by_kernel ? !window_lines(s, p->dims, out)
+                    : !(lines ? copy_lines : copy_blocks)(s, p->dims, bytes, out))
+        return false;
     if (!per_tap && !copy_filter(p->dims, bytes, out)) return false;
+    if (!per_tap && by_kernel) lines_of_filter(p->dims, &out->window, &out->filter);
     Contraction *q = &out->problem;
     q->dims = &out->dims;
     q->m = index_group_size(q->dims, INDICES_M), q->n = index_group_size(q->dims, INDICES_N);
     q->batch = index_group_size(q->dims, INDICES_BATCH);
     if (launch_reads_ab(p)) q->k = index_group_size(q->dims, INDICES_K);
-    if (window_copy_blocks(out)) q->unaligned &= (uint8_t)~s->map.pack_operands; /* the copies are aligned */
+    /* the copies are aligned; rows of which the kernel makes lines are copied by the engine */
+    if (window_copy_blocks(out)) q->unaligned &= (uint8_t) ~(by_kernel ? packed & ~(1 << pixels) : packed);
     return true;
 }
 

@@ -6,6 +6,7 @@
 
 #include "client/runtime/launch.h"
 #include "problem/datatype.h"
+#include "problem/lines.h"
 #include "problem/window.h"
 
 /* Arguments are appended with the natural alignment of their type; gaps are 0. The longest list (StreamK,
@@ -150,6 +151,7 @@ typedef struct {
     const Geometry *g;
     uint64_t copies;          /* address after the results in the workspace */
     const WindowPlace *place; /* of a window whose results belong to blocks of pixels; else NULL */
+    const LineNumbers *lines; /* of a window whose lines of pixels the kernel makes; else NULL */
 } Helper;
 
 /* Whether there is anything to add up; if not, A and B may be NULL. */
@@ -183,10 +185,17 @@ typedef struct {
     PackPixels pixels; /* blocks 0: the pixels are not copied */
     PackFilter filter;
     WindowPlace place; /* rows 0: results are not of blocks */
+    bool has_lines;    /* the kernel makes lines of the pixels */
+    LineNumbers lines;
     uint64_t bytes[2]; /* of the copies of pixels and filter, multiples of PACK_START_BYTES */
 } WindowCopy;
 /* False: the problem has nothing that can be copied so. Addresses are not set. */
 bool window_copy(const LibSolution *s, const Contraction *p, WindowCopy *out);
+/* The same of lines that the kernel makes (launch_lines.c); the numbers of the filter's copy, whose lines lie
+ * along W; the kernel's numbers. */
+bool window_lines(const LibSolution *s, const IndexSizes *x, WindowCopy *out);
+void lines_of_filter(const IndexSizes *x, const Window *w, PackFilter *f);
+void put_lines(const Helper *h, Args *a);
 /* Bytes of workspace for the copies. */
 uint64_t window_copy_bytes(const WindowCopy *c);
 /* Adds the kernel that copies, if there is anything to multiply, and sets what the main kernel reads. */

@@ -160,9 +160,10 @@ static bool fits(const LibSolution *s, const Contraction *p)
         err_clear();
         return false;
     }
-    for (int d = 0; d < WINDOW_SPATIAL; d++)
+    const bool has_lines = s->map.pack_operands & PACK_LINES; /* launch_lines.c has tested the pixels */
+    for (int d = 0; d < WINDOW_SPATIAL && !has_lines; d++)
         if (!stride_fits(shape[d].pitch, shape[d].size, tensor_type(p, pixels))) return false;
-    if (w.image >= 0 &&
+    if (w.image >= 0 && !has_lines &&
         !stride_fits(index_stride(x, pixels, w.image), x->size[w.image], tensor_type(p, pixels)))
         return false;
     if (!other_fits(x, &w, tensor_type(p, 1 - pixels)) || !sums_fit(s, x, &w) || !groups_fit(s, x, &w))
@@ -273,9 +274,9 @@ Err describe_window(const Helper *h, unsigned t, TensorMap *out)
                        .type = (int)type};
     /* only elements beyond the channels are read, which the copy engine fills with zeros */
     if (t < 2 && !launch_reads_ab(h->p)) out->address = (uint64_t)(uintptr_t)in->d & ~UINT64_C(15);
-    if (t == (unsigned)w.pixels)
+    if (t == (unsigned)w.pixels && !h->lines)
         describe_pixels(h->p->dims, &w, shape, out);
-    else if (t < 2)
+    else if (t < 2) /* where the kernel makes lines it does not use the map of the pixels */
         describe_other(h->p->dims, &w, out);
     else
         describe_results(h->p->dims, &w, t, out);
@@ -320,5 +321,6 @@ Err put_window(const Helper *h, Args *a)
         put_u32(a, (uint32_t)(int32_t)shape[d].dilation);
     }
     if (is_placed(h->s, &w)) put_place(h, &w, a);
+    if (h->lines) put_lines(h, a);
     return ERR_OK;
 }

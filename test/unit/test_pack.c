@@ -6,6 +6,7 @@
 #include "kernel/helper.h"
 #include "problem/conv.h"
 #include "problem/datatype.h"
+#include "problem/lines.h"
 #include "space/wgmma.h"
 
 typedef struct {
@@ -311,6 +312,58 @@ static void lines_of_pixels(void **state)
     assert_int_equal(list.n, 1);
 }
 
+static uint32_t word(const uint8_t *at)
+{
+    uint32_t x;
+    memcpy(&x, at, sizeof x);
+    return x;
+}
+
+/* 7x7, stride 2, 3 channels: the kernel makes seven lines of 21 elements in three pieces from rows of 24
+ * pixels. The filter alone is copied; the numbers stand in front of the tensor maps. */
+static void lines_by_kernel(void **state)
+{
+    enum { MAP_ALIGN = 64 };
+    static const uint32_t number[LINE_ARGS] = {
+        [0] = 24 * 6, [1] = 32, [2] = 208, [3] = 32 - 18, [4] = 12,          [5] = 29,  [6] = 2,
+        [7] = 1,      [8] = 7,  [9] = 3,   [10] = 24,     [11] = 12,         [12] = 12, [13] = 2 * 144,
+        [14] = 3,     [15] = 7, [16] = 5,  [17] = 24 * 3, [18] = 24 * 24 * 3};
+    (void)state;
+    IndexSizes x;
+    Contraction p;
+    Encoder e = {.n = 0};
+    const TensorMapEncoder maps = {encode, &e};
+    LaunchList list;
+    const LibSolution s = window_solution(PACK_LINES | PACK_A | PACK_B, 1);
+    const LaunchInputs in = window_inputs(0x10000, 0x20006, &maps);
+    conv_of(3, 7, 2, 1, 24, &x, &p);
+    assert_true(tensor_maps_fit(&s, &p));
+    assert_ok(launch_build(&p, &s, &in, &(LaunchHardware){.n_cu = 132}, &list));
+    assert_int_equal(list.n, 2);
+    assert_string_equal(list.call[0].symbol, "PackWindow_2");
+    assert_int_equal(list.call[0].num_work_groups[0], 64 * 7 * 24 / 256);
+    assert_true(e.seen[0].size[0] == 168 && e.seen[0].stride[2] == 336);
+    const uint32_t maps_at = list.call[1].n_arg_bytes - 4 * TENSOR_MAP_BYTES;
+    uint32_t at = maps_at - 4 * LINE_ARGS;
+    while (at > maps_at - 4 * LINE_ARGS - MAP_ALIGN && memcmp(list.call[1].args + at, number, sizeof number))
+        at -= 4;
+    for (int i = 0; i < LINE_ARGS; i++) assert_int_equal(word(list.call[1].args + at + 4 * i), number[i]);
+    p.unaligned = 1; /* rows are copied by the engine; the filter may lie anywhere */
+    assert_false(tensor_maps_fit(&s, &p));
+    p.unaligned = 2;
+    assert_true(tensor_maps_fit(&s, &p));
+    conv_of(3, 7, 2, 1, 20, &x, &p); /* rows of 120 bytes */
+    assert_false(tensor_maps_fit(&s, &p));
+    conv_of(40, 7, 2, 1, 64, &x, &p); /* rows of 5 KiB: those of 64 outputs do not fit */
+    assert_false(tensor_maps_fit(&s, &p));
+    conv_of(3, 7, 2, 1, 24, &x, &p); /* K is 0: there are no rows */
+    p.alpha = SCALAR_ZERO, p.k = 0, e.n = 0;
+    assert_ok(launch_build(&p, &s, &in, &(LaunchHardware){.n_cu = 132}, &list));
+    assert_int_equal(list.n, 1);
+    at -= maps_at - (list.call[0].n_arg_bytes - 4 * TENSOR_MAP_BYTES);
+    assert_int_equal(word(list.call[0].args + at + 4 * 10), 0);
+}
+
 /* 32 groups of 4 channels are 2 of 64; 3 groups of 3 cannot be read. */
 static void blocks_of_groups(void **state)
 {
@@ -366,9 +419,15 @@ static void no_taps(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names),           cmocka_unit_test(transposed),       cmocka_unit_test(aligned),
-        cmocka_unit_test(nothing_to_add),  cmocka_unit_test(behind_parts),     cmocka_unit_test(helpers),
-        cmocka_unit_test(lines_of_pixels), cmocka_unit_test(blocks_of_groups), cmocka_unit_test(no_taps)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(names),
+                                       cmocka_unit_test(transposed),
+                                       cmocka_unit_test(aligned),
+                                       cmocka_unit_test(nothing_to_add),
+                                       cmocka_unit_test(behind_parts),
+                                       cmocka_unit_test(helpers),
+                                       cmocka_unit_test(lines_of_pixels),
+                                       cmocka_unit_test(lines_by_kernel),
+                                       cmocka_unit_test(blocks_of_groups),
+                                       cmocka_unit_test(no_taps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -264,6 +264,7 @@ static Err plan_warp_groups(GpuPlan *p, const Solution *s)
                                 .slice_n = w.slice_n,
                                 .dependent_launch = s->DependentLaunch != 0,
                                 .self_reset = s->SelfResetCounters != 0,
+                                .line_pixels = w.line_pixels,
                                 .mends = has_blocks(p, s)};
     for (int i = 0; i < 2; i++) {
         const bool b = (i == 1) != indices_are_exchanged(p->indices);

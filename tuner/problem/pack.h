@@ -17,6 +17,7 @@
  *         along W is one pixel of the new contraction, whose filter has one tap along W and 1/fold of those
  *         along H, which fold divides. Lines of neighbouring outputs overlap in memory. Zero pads are part
  *         of the copy. Weights have lines too (the pixels alone), whose rows the launch places.
+ *         With PACK_LINES the pixels are not copied: the kernel makes their lines itself (problem/lines.h).
  *     blocks (the filter alone): groups of few channels. Some groups become one, whose filter is 0 where
  *         rows and channels are of different ones.
  *     a filter without groups, alone: the same filter at multiples of 16 bytes. Where the launch places
@@ -38,6 +39,7 @@
 enum {
     PACK_A = 1, /* bits of the parameter */
     PACK_B = 2,
+    PACK_LINES = 4, /* lines of pixels are not copied: the kernel makes them (problem/lines.h) */
     PACK_LINE_BYTES = 128,
     PACK_START_BYTES = 256, /* a copy's address is a multiple of this */
     PACK_TILE_LINES = 64,   /* of the operand, which a workgroup copies */

@@ -58,7 +58,7 @@ static const Bound bounds[] = {
     {PARAM_ClusterK, 1, 8, false},
     {PARAM_ProducerRegisters, 0, 256, false},
     {PARAM_ConsumerRegisters, 0, 256, false},
-    {PARAM_PackOperands, 0, 3, false},
+    {PARAM_PackOperands, 0, 7, false},
 };
 
 static bool list_within(const IntList *l, int32_t max)

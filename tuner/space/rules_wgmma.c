@@ -10,7 +10,18 @@
 #include "space/derive_internal.h"
 #include "space/wgmma.h"
 
-enum { CHUNK = 16, WARP = 32, MOST_STAGES = 12, MOST_REGISTERS = 512, OVERHEAD = 36, MOST_COUNTED = 16 };
+enum {
+    CHUNK = 16,
+    WARP = 32,
+    MOST_STAGES = 12,
+    OVERHEAD = 36,
+    MOST_COUNTED = 16,
+    LAUNCH_REGISTERS = 128,
+    OPERANDS = 26
+};
+
+/* Warp groups that do not multiply. */
+static int32_t producers(const Solution *s) { return s->PackOperands & PACK_LINES ? 2 : 1; }
 
 /* Reads the number of warp groups, and of their instructions, along the 64 rows from either form of
  * MatrixInstruction. */
@@ -25,7 +36,7 @@ static bool take_groups(Derive *d, int rows, int32_t *groups, int32_t *repeats)
         if (other != 1 || m[4] != 1 || *groups > 3) STOP(d, WG_LANES, *groups, other);
     } else {
         const int32_t *wg = s->WorkGroup.v;
-        *groups = wg[0] / WGMMA_LANES - 1, *repeats = s->ThreadTile.v[rows];
+        *groups = wg[0] / WGMMA_LANES - producers(s), *repeats = s->ThreadTile.v[rows];
         if (wg[1] != 1 || wg[2] != 1 || wg[0] % WGMMA_LANES || *groups < 1 || *groups > 3 ||
             s->ThreadTile.v[1 - rows] != 1)
             STOP(d, WG_LANES, *groups, s->ThreadTile.v[1 - rows]);
@@ -61,7 +72,7 @@ bool derive_wgmma_tile(Derive *d)
     s->MIWaveTile.v[rows] = repeats, s->MIWaveGroup.v[rows] = groups;
     s->MIInputPerThread = 0, s->MIOutputVectorWidth = 2, s->MIRegPerOut = 1;
     s->ThreadTile = s->MIWaveTile;
-    s->NumThreads = WGMMA_LANES * ((pingpong ? 2 : groups) + 1);
+    s->NumThreads = WGMMA_LANES * ((pingpong ? 2 : groups) + producers(s));
     s->WorkGroup = intlist3(s->NumThreads, 1, 1);
     s->LocalSplitU = 1, s->EnableMatrixInstructionStore = 1;
     /* a thread holds two rows of an instruction, and two of every eight columns */
@@ -110,6 +121,9 @@ static bool check_values(Derive *d)
 static bool window_copies_fit(const Window *w, int32_t pack)
 {
     const bool mirrored = w->mirrored[0] || w->mirrored[1];
+    if (pack & PACK_LINES && w->group >= 0) return false;
+    if (pack & PACK_LINES && w->per_tap) return pack == (PACK_LINES | (w->pixels ? PACK_B : PACK_A));
+    if (pack == (PACK_LINES | PACK_A | PACK_B)) return !w->per_tap && !mirrored;
     if (pack == (PACK_A | PACK_B)) return !w->per_tap && !mirrored && w->group < 0;
     return pack == 0 || pack == ((w->pixels != 0) != w->per_tap ? PACK_A : PACK_B);
 }
@@ -143,6 +157,9 @@ static bool check_window(Derive *d)
      * that the copy merges into one cannot have them */
     if (s->PackOperands && w.group >= 0 && (f->fused.scale_alpha == ALONG_M || f->fused.bias == ALONG_N))
         STOP(d, WG_WINDOW_VECTORS, s->PackOperands);
+    const int32_t cluster = s->ClusterM * s->ClusterN * s->ClusterK;
+    if (s->PackOperands & PACK_LINES && (!is_16bit(f->type) || cluster > 1))
+        STOP(d, WG_WINDOW_LINES, s->PackOperands, f->bpe, cluster);
     if (!window_copies_fit(&w, s->PackOperands))
         STOP(d, WG_WINDOW_COPY, w.pixels, s->PackOperands, w.group >= 0);
     return check_taps(d, &w);
@@ -156,6 +173,8 @@ static bool check_problem(Derive *d)
         if (!check_window(d)) return false;
     } else if (d->s->PackBatchDims) {
         STOP(d, NV_VALUE, PARAM_PackBatchDims, d->s->PackBatchDims);
+    } else if (d->s->PackOperands & PACK_LINES) {
+        STOP(d, NV_VALUE, PARAM_PackOperands, d->s->PackOperands);
     } else if (f->initial_ab || f->initial_cd || f->zero_pad[0] || f->zero_pad[1] || f->stochastic ||
                pt->MirrorDimsA.n || pt->MirrorDimsB.n || f->fp16_alt || d->packed0 || d->packed1 ||
                f->tensor0) {
@@ -203,20 +222,34 @@ static bool check_sides(Derive *d)
     return true;
 }
 
+/* Registers of a lane of all warp groups together: setmaxnreg divides what the launch has given to their
+ * threads, of which each has as many, a multiple of 8. */
+static int32_t most_registers(int32_t groups)
+{
+    enum { LANES_REGISTERS = 512, UNIT = 8 };
+    return LANES_REGISTERS / groups / UNIT * UNIT * groups;
+}
+
 static bool check_registers(Derive *d, const WgmmaPlan *p)
 {
-    static const int32_t producer[] = {0, 0, 56, 32}, consumer[] = {0, 0, 224, 160};
+    static const int32_t producer_of[2][4] = {{0, 0, 56, 32}, {0, 0, 112, 64}},
+                         consumer_of[2][4] = {{0, 0, 224, 160}, {0, 0, 144, 112}};
     Solution *s = d->s;
+    const bool has_lines = s->PackOperands & PACK_LINES; /* producers have more to do */
+    const int32_t *producer = producer_of[has_lines], *consumer = consumer_of[has_lines];
     if (p->groups > 1) {
-        bool many = p->groups == 2 && p->registers + OVERHEAD > consumer[2];
+        bool many = p->groups == 2 && !has_lines && p->registers + OVERHEAD > consumer[2];
         if (s->ProducerRegisters == 0) s->ProducerRegisters = many ? 40 : producer[p->groups];
         if (s->ConsumerRegisters == 0) s->ConsumerRegisters = many ? 232 : consumer[p->groups];
     } else if (s->ProducerRegisters || s->ConsumerRegisters) { /* 256 threads have the maximum anyway */
         REJECT(d, NV_VALUE, PARAM_ConsumerRegisters, s->ConsumerRegisters);
     }
     int32_t most = p->groups > 1 ? s->ConsumerRegisters : 255;
-    int32_t total = s->ProducerRegisters + p->groups * s->ConsumerRegisters;
-    if (p->registers + OVERHEAD > most || total > MOST_REGISTERS)
+    /* an instruction's operands must fit what the launch gives a thread (ptxas C7602) */
+    if (has_lines && p->groups > 1 && most > LAUNCH_REGISTERS - OPERANDS + OVERHEAD)
+        most = LAUNCH_REGISTERS - OPERANDS + OVERHEAD;
+    int32_t total = producers(s) * s->ProducerRegisters + p->groups * s->ConsumerRegisters;
+    if (p->registers + OVERHEAD > most || total > most_registers(p->groups + producers(s)))
         REJECT(d, WG_REGISTERS, p->registers, most, s->ProducerRegisters, p->groups);
     return true;
 }

@@ -2,6 +2,7 @@
 #include "space/wgmma.h"
 
 #include "problem/datatype.h"
+#include "problem/lines.h"
 #include "problem/pack.h"
 #include "problem/problem.h"
 #include "problem/window.h"
@@ -104,6 +105,7 @@ void wgmma_plan(const Solution *s, WgmmaPlan *p)
                      .pingpong = s->ConsumerSchedule == SCHEDULE_PINGPONG,
                      .from_registers = s->RowsFromRegisters != 0,
                      .k = s->MatrixInstK};
+    Window w;
     int rows = p->swapped ? 1 : 0;
     p->columns = p->swapped ? s->MatrixInstM : s->MatrixInstN;
     p->tile_groups = s->MIWaveGroup.v[rows];
@@ -127,5 +129,8 @@ void wgmma_plan(const Solution *s, WgmmaPlan *p)
     /* columns of D; the pitch keeps writes of the fragments free of bank conflicts */
     if (s->ClusterK > 1) p->cluster_sum_bytes = p->side[1] * (p->side[0] + (p->swapped ? 8 : 4)) * 4;
     p->other_bytes = p->groups * WGMMA_BUFFERS * p->slice_bytes + BARRIER_BYTES + ALIGN_BYTES;
+    if (s->PackOperands & PACK_LINES && window(s, &w))
+        p->line_pixels = w.per_tap ? line_block(s->DepthU) : p->side[1];
+    if (p->line_pixels) p->other_bytes += line_local_bytes(p->line_pixels);
     p->local_bytes = s->RingStages * p->stage_bytes + p->other_bytes;
 }

@@ -36,6 +36,7 @@ typedef struct {
     int32_t cluster_sum_bytes; /* sums of a tile, which take the ring's place with ClusterK; else 0 */
     int32_t local_bytes;       /* shared memory with the solution's RingStages */
     int32_t other_bytes;       /* local_bytes without the ring */
+    int32_t line_pixels; /* outputs whose lines of pixels threads make at once (problem/lines.h); 0: none */
     bool promotes;             /* each stage has sums of its own, which are then added to those in f32 */
     int32_t sums;              /* accumulators of a thread */
     int32_t registers;         /* of a thread for its accumulators, those of a stage's own sums included */

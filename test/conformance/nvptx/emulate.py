@@ -117,7 +117,12 @@ HOPPER = {
     'u32 relu_pair(u32 p)': 'return relu_half(p, PAIR_BF16) | relu_half(p >> 16, PAIR_BF16) << 16;',
     'void load_pair(u32 at, u32 &a, u32 &b)': 'a = read_word(at), b = read_word(at + 4), rows_loaded();',
     'void store_word(u32 at, u32 v)': 'write_word(at, v);',
-    'u32 load_word(u32 at)': 'return read_word(at);'}
+    'u32 load_word(u32 at)': 'return read_word(at);',
+    'void copy_row(u32 to, const void *from, u32 bytes, u32 bar)': 'engine_copy(to, from, bytes, bar);',
+    'u32 line_word(u32 at)': 'return read_word(at);',
+    'void store_piece(u32 at, u32 a, u32 b, u32 c, u32 d)': 'write_words(at, {a, b, c, d});',
+    'void store_place(u32 at, u32 a, u32 b)': 'write_words(at, {a, b});',
+    'void load_place(u32 at, u32 &a, u32 &b)': 'a = read_word(at), b = read_word(at + 4);'}
 WGMMA = re.compile(r'void wgmma\(g_TC \(&d\)\[\d+\], (unsigned long long x|const unsigned \(&x\)\[4\]), unsigned long long y, int add\)')
 WGMMA_NAME = re.compile(r'wgmma\.mma_async\.sync\.aligned\.m64n(\d+)k\d+\.\w+\.(\w+)\.(\w+) ')
 WGMMA_MAJOR = re.compile(r', p(?:, 1, 1(?:, ([01]), ([01]))?)?;')

@@ -9,7 +9,7 @@
  * fail() ends a launch that breaks the protocol: a copy into a stage that wgmma still reads, a barrier with more
  * arrivals or bytes than it expects, a read of another work-group's memory with no barrier of the cluster behind
  * the write or before a write over it, a slice that the engine stores without a fence behind the writes or that is
- * written again while it is read, wgmma without its fence or off the boundary of its swizzle, an mbarrier that
+ * written again while it is read, wgmma of such a slice, without its fence or off the boundary of its swizzle, an mbarrier that
  * other threads use before all have met, registers beyond those of a processor, a wait for ever. */
 #include <algorithm>
 #include <array>
@@ -357,6 +357,17 @@ void engine_load_pixels(uint32_t to, const void *map, uint32_t bar, int c, int w
 {
     engine_start(to, map, bar, {c, w, h, n, x, y}, 4, true, mask);
 }
+/* Copies bytes as they are (PTX ISA, "cp.async.bulk"). */
+void engine_copy(uint32_t to, const void *from, uint32_t bytes, uint32_t bar)
+{
+    const Range r = {to, bytes};
+    if (to % 16 || (uintptr_t)from % 16 || bytes % 16 || !bytes) fail("a copy of %lld bytes to shared address %lld", bytes, to);
+    check_waited();
+    check_unused(cta(), r);
+    in_flight.push_back({to, bar, 0, std::vector<char>((const char *)from, (const char *)from + bytes), 1 << cur->cta});
+    memset(bytes_at(cta(), r), 0xff, bytes);
+    progress++;
+}
 /* One copy lands; false: there is none. */
 bool engine_step()
 {
@@ -433,6 +444,11 @@ void write_word(uint32_t at, uint32_t v)
 {
     written({at, 4});
     memcpy(bytes_at(cta(), {at, 4}), &v, 4);
+}
+void write_words(uint32_t at, std::initializer_list<uint32_t> v)
+{
+    written({at, (uint32_t)(4 * v.size())});
+    memcpy(bytes_at(cta(), {at, (uint32_t)(4 * v.size())}), v.begin(), 4 * v.size());
 }
 uint32_t read_word(uint32_t at)
 {
@@ -562,6 +578,10 @@ void wgmma_start(Sum *sums, uint64_t x, uint64_t y, int add, const uint32_t *row
     if (cur->tid % 128 == 0) { /* one thread's ranges stand for the warp group's */
         if (!rows) reads_of<BYTES>(p.reads, x, X_K, 64);
         reads_of<BYTES>(p.reads, y, Y_K, N);
+        for (const Thread &o : cta().thread)
+            for (const Range &w : o.dirty)
+                for (const Range &r : p.reads)
+                    if (w.meets(r)) fail("wgmma reads shared address %lld, which was written without a fence of the proxy", w.at);
     }
     bool first = true;
     for (const Product &o : t.products) first = first && o.sums != sums;
@@ -703,7 +723,8 @@ void registers_own(int n)
     long long all = 0;
     self().registers = n;
     for (const Thread &t : cta().thread) all += t.registers;
-    if (n % 8 || all > REGISTERS) fail("%lld registers of all threads after setmaxnreg %lld", all, n);
+    const long long threads = (long long)cta().thread.size(), given = REGISTERS / threads / 8 * 8 * threads;
+    if (n % 8 || all > given) fail("%lld registers of all threads after setmaxnreg %lld", all, n);
 }
 uint32_t rank_own() { return (uint32_t)cur->cta; }
 void cluster_meet() { meet(cluster_barrier); }

@@ -69,6 +69,16 @@ LINES = [('7x7, stride 2', Conv(2, 3, 64, (20, 22), 7, stride=2, pad=3)), ('3x3'
          ('filter along H', Conv(2, 6, 8, (11, 5), (4, 1), dilation=(2, 3), pad=(3, 0))), ('no pad', Conv(1, 3, 72, (30, 31), (6, 5), stride=(2, 1))),
          ('one output', Conv(2, 3, 8, (3, 3), 3)), ('dilation 2', Conv(1, 3, 8, (9, 9), 3, dilation=2, pad=2)),
          ('odd rows', Conv(3, 8, 5, (6, 5), 3, pad=1)), ('several chunks', Conv(1, 20, 8, (12, 11), 5, pad=2))]
+# The same where the kernel makes the lines: rows are multiples of 16 bytes.
+ROWS = [('7x7, stride 2', Conv(2, 3, 64, (20, 24), 7, stride=2, pad=3)), ('3x3', Conv(2, 3, 40, (9, 16), 3, pad=1)),
+        ('one channel', Conv(3, 1, 16, (12, 16), 5, stride=(3, 2), pad=(2, 1), pad_end=(0, 3))),
+        ('stride 4', Conv(1, 4, 24, (19, 24), 11, stride=4, pad=2)), ('small images', Conv(9, 2, 16, (5, 8), 3, pad=1)),
+        ('filter along H', Conv(2, 6, 8, (11, 8), (4, 1), dilation=(2, 3), pad=(3, 0))),
+        ('no pad', Conv(1, 3, 72, (30, 32), (6, 5), stride=(2, 1))), ('one output', Conv(2, 4, 8, (3, 4), (3, 4))),
+        ('columns that nothing reads', Conv(2, 3, 8, (9, 16), 2, stride=3)), ('several chunks', Conv(1, 20, 8, (12, 12), 5, pad=2)),
+        ('many blocks', Conv(4, 3, 8, (15, 24), 3, pad=1)), ('odd pixels', Conv(2, 3, 16, (6, 5), 3, pad=1)),
+        ('dilation 2', Conv(1, 3, 8, (9, 16), 3, dilation=2, pad=2)),
+        ('long rows', Conv(1, 64, 8, (12, 160), 5, pad=2))]
 BLOCKS = [('32 groups', Conv(2, 128, 128, (7, 6), 3, pad=1, groups=32)), ('depth-wise', Conv(1, 96, 96, (9, 8), 3, stride=2, pad=1, groups=96)),
           ('more rows', Conv(2, 24, 48, (6, 7), (3, 2), pad=(1, 0), groups=6)), ('all groups', Conv(3, 16, 8, (5, 5), 3, pad=1, groups=2)),
           ('12 groups of 24', Conv(1, 288, 96, (6, 5), 3, dilation=2, pad=2, groups=12)), ('odd groups', Conv(1, 9, 9, (6, 5), 3, groups=3)),
@@ -80,7 +90,7 @@ SIDES = [('wide groups', Conv(2, 144, 160, (7, 9), 3, pad=1, groups=2)), ('rows 
 FILTERS = [('3 rows', Conv(2, 3, 64, (12, 13), 7, stride=2, pad=3)), ('3 rows, stride 1', Conv(2, 3, 72, (9, 10), 3, pad=1)),
            ('odd channels', Conv(1, 5, 40, (7, 8), 3, pad=1)), ('one row', Conv(1, 1, 16, (9, 8), 5, pad=2))]
 REFUSED.update({'lines of taps': ['dilation 2', 'odd rows'], 'blocks of taps': ['odd groups', 'one group', 'wide groups'], 'groups of taps': [],
-                'lines': ['dilation 2'], 'filters': [], 'blocks': ['odd groups', 'one group'], 'groups': ['channels between']})
+                'lines': ['dilation 2'], 'rows': ['odd pixels', 'dilation 2', 'long rows'], 'rows of taps': ['odd pixels', 'dilation 2', 'long rows'], 'filters': [], 'blocks': ['odd groups', 'one group'], 'groups': ['channels between']})
 
 SHORT = {('HHS', 'cooperative'), ('BBS', 'cluster of both'), ('HSS', 'ping-pong')}
 conv.STORE.update({'HSS': (np.float16, np.float32, 1e-5), 'X': (np.float32, np.float32, 1e-5)})
@@ -130,6 +140,24 @@ def copied(short):
                         (n, x) for n, x in list_ if direction == 'forward' or max(x.stride) == 1])
                     what = f'{form} {direction} {filters} {kind} {name}'
                     yield dict(e, name=re.sub('[- ]', '_', what), apart=False), dict(c, what=what, form=form)
+
+
+def of_rows(short):
+    """Kernels whose threads make lines of pixels, forward and weights."""
+    for kind, name, direction, filters in (
+            ('HHS', 'ping-pong', 'forward', 'KYXC'), ('HHS', 'split', 'weights', 'KYXC'), ('BBS', 'swapped', 'forward', 'CYXK'),
+            ('HSS', 'cooperative', 'forward', 'KYXC'), ('BBS', 'images', 'forward', 'KYXC'), ('HHS', 'elements', 'forward', 'KYXC'),
+            ('BBS', 'shares', 'forward', 'KYXC'), ('HHS', 'split', 'forward', 'KYXC'), ('BBS', 'wide', 'weights', 'KYXC'),
+            ('HSS', 'shares', 'weights', 'KYXC'), ('HHS', 'deep', 'weights', 'KYXC'), ('BBS', 'swapped', 'weights', 'KYXC')):
+        if short and name not in ('ping-pong', 'split'):
+            continue
+        s = {'wide': {**PACKED, 'MatrixInstruction': [192, 64, 16, 1, 1, 1, 1, 1, 1], 'ConsumerSchedule': 'PingPong'},
+             'deep': {**solutions(16)['split'], 'DepthU': 128}, **solutions(16)}[name]
+        s = {**s, 'PackOperands': 7} if direction == 'forward' else {**s, 'PackOperands': 5, 'EngineStore': False}
+        for foreign in (None, 'a') if direction == 'forward' and name in ('ping-pong', 'swapped') else (None,):
+            e, c = conv.case('sm_90a', kind, s, direction, 'NHWC', 0, filters=filters, list_=ROWS, foreign=foreign)
+            what = f'rows {direction} {filters} {kind} {name}' + (' foreign' if foreign else '')
+            yield dict(e, name=re.sub('[- ]', '_', what), apart=False), dict(c, what=what, form='rows' if direction == 'forward' else 'rows of taps')
 
 
 def with_ops(short):
@@ -219,7 +247,7 @@ def main():
         print('skipped: convolutions by wgmma on the CPU: no g++')
         return 0
     made = emulate.amd.Kernels(f'{args.build}/conformance/emit', None, f'{args.build}/conformance/nvptx.cache')
-    todo = [t for t in [*given(args.short), *copied(args.short), *few_rows(args.short), *of_taps(args.short), *with_ops(args.short), *foreign(args.short)] if not args.kernel or args.kernel in t[1]['what']]
+    todo = [t for t in [*given(args.short), *copied(args.short), *few_rows(args.short), *of_rows(args.short), *of_taps(args.short), *with_ops(args.short), *foreign(args.short)] if not args.kernel or args.kernel in t[1]['what']]
     answers, wrong, n, refused = made.make([e for e, _ in todo]), [], 0, 0
     for (e, _), a in zip(todo, answers):    # parts of backward data without a filter element write zeros
         e['scalars'] = [[0, 0] if x.get('zero') else s for x, s in zip(a['launches'], e['scalars'])] if 'file' in a else e['scalars']

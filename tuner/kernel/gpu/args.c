@@ -3,6 +3,7 @@
 #include "kernel/gpu/gpu.h"
 
 #include "kernel/contract.h"
+#include "problem/lines.h"
 #include "problem/window.h"
 
 static Err add(GpuPlan *p, const char *type, const char *name, int bytes, int align)
@@ -178,7 +179,8 @@ static Err window(GpuPlan *p)
     if (!p->indices || !p->groups.used || window_of(p->indices, &w)) return ERR_OK;
     for (size_t i = 0; i < sizeof along / sizeof *along; i++) TRY(add(p, "int", along[i], 4, 4));
     const int n = window_place_names(&w, gpu_stores_elements(p), &place);
-    return words(p, place, n);
+    TRY(words(p, place, n));
+    return p->groups.line_pixels ? words(p, line_arg_names, LINE_ARGS) : ERR_OK;
 }
 
 Err gpu_args(GpuPlan *p)

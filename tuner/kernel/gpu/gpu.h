@@ -290,6 +290,7 @@ typedef struct {
     int slice_row, slice_n; /* results leave in slices: rows along M of a block of one, columns */
     bool dependent_launch;  /* begins before the launch in front of it has ended */
     bool self_reset;        /* parts of K: the kernel makes its counters valid, and resets them */
+    int line_pixels; /* outputs whose lines of pixels threads make at once (problem/lines.h); 0: none */
     bool mends; /* A is a copy with zeros in blocks: sums that are NaN are made again (nvptx/hopper_mend.c) */
 } GpuWarpGroups;
 

@@ -461,7 +461,7 @@ static Err read_warp_groups(const Reader *r)
     mi->tiles[rows] = acc->wg_map.data[rows] / WGMMA_ROWS, mi->tiles[1 - rows] = 1;
     if (mi->tiles[rows] < 1) FAIL_TILE(r, acc, "a warp group has %d rows", acc->wg_map.data[rows]);
     p->lsu = 1;
-    p->n_threads = (p->groups.consumers + 1) * WGMMA_LANES;
+    p->n_threads = (p->groups.consumers + (p->groups.line_pixels ? 2 : 1)) * WGMMA_LANES;
     for (int i = 0; i < 2; i++) {
         const Tile *t;
         TRY(tile_of(r, i ? "b" : "a", &t));

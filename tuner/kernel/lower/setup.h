@@ -11,7 +11,7 @@ typedef struct {
     int groups, n, arrivals; /* groups 0: none */
 } SetupBarriers;
 
-enum { SETUP_BARRIERS = 3, SETUP_ROLES = 2 };
+enum { SETUP_BARRIERS = 5, SETUP_ROLES = 2 };
 
 /* The names that the text has for what the function works with. */
 typedef struct {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernel/nvptx/ring.h"
+#include "problem/lines.h"
 #include "problem/matrix_inst.h"
 
 /* ---- numbers ---- */
@@ -209,6 +210,10 @@ static Err window_args(const GpuPlan *p, Stmts *s)
     x[n++] = value_reg(s, "chunks");
     const int n_place = window_place_names(&w, gpu_stores_elements(p), &place);
     for (int i = 0; i < n_place; i++) x[n++] = value_reg(s, place[i]);
+    if (p->groups.line_pixels) {
+        x[n++] = value_named(s, "%c", "ab"[w.pixels]);
+        for (int i = 0; i < LINE_ARGS; i++) x[n++] = value_reg(s, line_arg_names[i]);
+    }
     for (int t = 0; t < 2 && p->groups.mends; t++) {
         x[n++] = value_named(s, "%c", "ab"[t]);
         for (int32_t i = 1; i < p->indices->tensor[t].n; i++)

@@ -38,6 +38,7 @@ typedef struct {
     int columns, along,
         slices;       /* columns of the instruction in a slice; slices along them; of a warp group */
     int line, pieces; /* bytes of a line along M; blocks of a slice along M */
+    int lines_at, lines_bytes; /* rows of pixels of which threads make lines (problem/lines.h) */
 } HopperMemory;
 HopperMemory hopper_memory(const GpuPlan *p);
 /* ERR_INPUT: the plan has other numbers. */
@@ -57,6 +58,14 @@ int hopper_part_rows(const GpuPlan *p, int i);
 /* The tap of a chunk of K of a sliding window, and the chunk's number among those of the tap. */
 const Expr *hopper_tap(const GpuPlan *p, const Window *w, Stmts *s, const Expr *chunk);
 const Expr *hopper_chunk_of_tap(const GpuPlan *p, Stmts *s, const Expr *chunk, const Expr *tap);
+
+/* hopper_lines.c: kernels whose threads make lines of pixels (problem/lines.h). Their arguments in struct
+ * WindowArgs; the function lines(). Arrivals that the mbarriers of a full stage, and of full and empty rows
+ * expect. */
+void hopper_line_args(Stmts *s);
+void hopper_lines(const GpuPlan *p, const Window *w, const StageRing *ring, Stmts *s);
+int hopper_full_arrivals(const GpuPlan *p);
+int hopper_rows_arrivals(bool full);
 
 /* hopper_produce.c: prints d_at(), c_at(), fill_stage() and produce(). ERR_FAILED: producer_derive refuses
  * it. */

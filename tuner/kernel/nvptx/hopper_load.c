@@ -36,6 +36,12 @@ static int64_t bytes_of(const Load *l) { return l->blocks * rows_of(l) * ROW_BYT
 /* Is the tile cut into parts along its rows, or into whole blocks? */
 static bool is_cut(const Load *l) { return l->k_major || l->blocks % l->parts; }
 
+/* Do threads make the tile (problem/lines.h)? */
+static bool is_made(const Load *l)
+{
+    return l->p->groups.line_pixels && l->window && l->name - 'a' == l->window->pixels;
+}
+
 /* The numbers of a box whose element is `along` its contiguous dimension, `across` the other one. The first
  * pixel is that of this work-group's part already. Channels and rows are counted through all groups. */
 static void coordinates(const Load *l, const Value *along, const Value *across, const Value *at[BOX_NUMBERS])
@@ -130,7 +136,7 @@ void hopper_filled_tiles(const GpuPlan *p, const Window *window, ProducerTile ou
         const bool pixels = window && l.name - 'a' == window->pixels;
         out[k] = (ProducerTile){.name = k ? "shared.y" : "shared.x",
                                 .map = l.name == 'a' ? "map_a" : "map_b",
-                                .bytes = bytes_of(&l),
+                                .bytes = is_made(&l) ? 0 : bytes_of(&l),
                                 .row_bytes = ROW_BYTES,
                                 .row_elements = l.row,
                                 .rows = (int)rows_of(&l),
@@ -153,8 +159,8 @@ void hopper_fill(const GpuPlan *p, const Window *window, Stmts *s)
     const Value *full = stmt_define(s, "u32", "full", value_call(s, "shared.full", stage));
     stmt_expect(s, full);
     stmt_define(s, "u32", x.to, value_call(s, "shared.x", stage));
-    boxes(&x);
+    if (!is_made(&x)) boxes(&x);
     stmt_define(s, "u32", y.to, value_call(s, "shared.y", stage));
-    boxes(&y);
+    if (!is_made(&y)) boxes(&y);
     stmt_end(s);
 }

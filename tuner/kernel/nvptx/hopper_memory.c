@@ -2,6 +2,7 @@
  * and the cursor of the ring, as statements over expressions. */
 #include "base/integer.h"
 #include "kernel/nvptx/hopper.h"
+#include "problem/lines.h"
 
 enum {
     BARRIER_BYTES = 8,     /* of an mbarrier (PTX ISA, "mbarrier") */
@@ -28,7 +29,9 @@ HopperMemory hopper_memory(const GpuPlan *p)
     m.slice_bytes = m.pieces * g->slice_n * m.line;
     m.out_at = g->stages * m.stage_bytes;
     /* results of a cluster's parts of K reuse the memory of the ring */
-    m.barriers_at = m.out_at + (hopper_members(p) > 1 ? 0 : g->consumers * HOPPER_BUFFERS * m.slice_bytes);
+    m.lines_at = m.out_at + (hopper_members(p) > 1 ? 0 : g->consumers * HOPPER_BUFFERS * m.slice_bytes);
+    m.lines_bytes = g->line_pixels ? line_local_bytes(g->line_pixels) : 0;
+    m.barriers_at = m.lines_at + m.lines_bytes;
     return m;
 }
 
@@ -55,7 +58,7 @@ Err hopper_memory_check(const GpuPlan *p)
              "a macro tile of %dx%d in slices of %d rows and %d columns is not one of %d warp groups",
              p->mt[0], p->mt[1], p->groups.slice_row, p->groups.slice_n, p->groups.consumers);
     const HopperMemory m = hopper_memory(p);
-    const int barriers = 2 * p->groups.stages + p->groups.consumers * HOPPER_BUFFERS;
+    const int barriers = 2 * p->groups.stages + p->groups.consumers * HOPPER_BUFFERS + 2 * LINE_BUFFERS;
     const int all = m.barriers_at + BARRIERS_MAX * BARRIER_BYTES + ALIGN_BYTES;
     if (barriers > BARRIERS_MAX) FAIL(ERR_INPUT, "%d mbarriers, %d at most", barriers, BARRIERS_MAX);
     if (p->lds_bytes != all || p->stage_bytes != m.stage_bytes)
@@ -103,6 +106,19 @@ static void address(Stmts *s, const char *name, const StmtParam *param, int n, c
     stmt_end(s);
 }
 
+/* The memory of lines of pixels, and the mbarriers of their rows. */
+static void lines(const GpuPlan *p, const HopperMemory *m, Stmts *s)
+{
+    static const StmtParam of_rows[] = {{"u32", "buffer"}};
+    const GpuWarpGroups *g = &p->groups;
+    const Expr *buffer = expr_var(&s->pool, "buffer", 0, 0, LINE_BUFFERS - 1);
+    const int64_t first = m->barriers_at + (2 * g->stages + g->consumers * HOPPER_BUFFERS) * BARRIER_BYTES;
+    address(s, "lines", NULL, 0, expr_const(&s->pool, m->lines_at));
+    const Expr *full = expr_add_i(&s->pool, expr_mul_i(&s->pool, buffer, BARRIER_BYTES), first);
+    address(s, "rows_full", of_rows, 1, full);
+    address(s, "rows_empty", of_rows, 1, expr_add_i(&s->pool, full, LINE_BUFFERS * BARRIER_BYTES));
+}
+
 /* Prints struct Shared: addresses of X's and Y's tiles, of slices, and of the mbarriers of full stages, empty
  * stages and slices of C. */
 static void shared(const GpuPlan *p, Stmts *s)
@@ -126,6 +142,7 @@ static void shared(const GpuPlan *p, Stmts *s)
     address(s, "full", of_stage, 1, full);
     address(s, "empty", of_stage, 1, expr_add_i(pool, full, (int64_t)stages * BARRIER_BYTES));
     address(s, "c", of_buffer, 2, expr_add_i(pool, of_slice, m.barriers_at));
+    if (p->groups.line_pixels) lines(p, &m, s);
     stmt_end(s);
 }
 

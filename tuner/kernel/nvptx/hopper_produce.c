@@ -112,15 +112,16 @@ static const Expr *place_of_tap(const Produce *c, int tensor)
     ExprPool *pool = &c->s->pool;
     const ContractNames names = {.s = c->s, .prefix = "all."};
     const TapPlace at = tap_place(c);
+    const bool along_h = c->p->groups.line_pixels; /* pixels of a row follow one another in lines */
     const Expr *sum = expr_const(pool, 0), *digit[INDEX_MAX];
     for (int g = INDICES_M; g <= INDICES_BATCH; g++) {
         const IndexList *list = &c->p->indices->group[g];
         for (int32_t i = 0; i < list->n; i++)
-            digit[i] = list->v[i] == c->window->channel  ? at.channel
-                       : list->v[i] == c->window->tap[0] ? at.tap[0]
-                       : list->v[i] == c->window->tap[1] ? at.tap[1]
-                       : list->v[i] == c->window->row    ? number(c, "n")
-                                                         : at.group;
+            digit[i] = list->v[i] == c->window->channel         ? at.channel
+                       : list->v[i] == c->window->tap[along_h]  ? at.tap[0]
+                       : list->v[i] == c->window->tap[!along_h] ? at.tap[1]
+                       : list->v[i] == c->window->row           ? number(c, "n")
+                                                                : at.group;
         sum =
             expr_add(pool, sum, contract_digits_offset(c->p->indices, tensor, &names, (IndexGroup)g, digit));
     }
@@ -230,6 +231,7 @@ static void window_args(const Produce *c)
     const char *const *place;
     const int n_place = window_place_names(c->window, c->placed, &place);
     for (int i = 0; i < n_place; i++) stmt_var(s, "u32", place[i], NULL);
+    if (c->p->groups.line_pixels) hopper_line_args(s);
     for (int t = 0; t < 2 && c->p->groups.mends; t++) {
         stmt_var(s, "const g_T *", (const char *[]){"a", "b"}[t], NULL);
         for (int32_t i = 1; i < x->tensor[t].n; i++)
@@ -462,6 +464,7 @@ Err hopper_produce(const GpuPlan *p, const StageRing *ring, Stmts *s, Produced *
     places(&c);
     hopper_fill(p, c.window, s);
     produce(&c, ring);
+    if (p->groups.line_pixels) hopper_lines(p, &w, ring, s);
     Producers of = {.function = "produce",
                     .thread = "thread",
                     .by_all = hopper_members(p) > 1,
