@@ -1,5 +1,7 @@
 /* Kernels with a ring of stages on nvptx: derivation, reasons to reject, and that every type has a text. */
 #include "kernel/kernel.h"
+#include "problem/conv_desc.h"
+#include "problem/pack.h"
 #include "space/derive.h"
 #include "test/support.h"
 
@@ -433,6 +435,45 @@ static void test_wgmma_strided_k(void **state)
     assert_true(solution_derive(&d, &rows, NULL));
 }
 
+/* Kernels that make lines of pixels have a warp group more, which makes them. */
+static void test_lines(void **state)
+{
+    (void)state;
+    ConvDesc c;
+    ProblemType pt, gemm;
+    Deriver d = deriver(&gemm, "sm_90a", TYPE_H, TYPE_H, TYPE_S, true, false);
+    Solution s = warp_groups(&gemm, 64, 128, 16, 1, 1);
+    s.PackOperands = PACK_LINES | PACK_A;
+    assert_rule(&d, s, RULE_NV_VALUE);
+    conv_desc_init(&c);
+    conv_desc_types(&c, TYPE_H);
+    conv_desc_formats(&c, true);
+    assert_ok(conv_problem_type(&c, &pt));
+    assert_ok(deriver_init(&d, &pt, d.target, NULL));
+    s = warp_groups(&pt, 64, 192, 16, 1, 1);
+    s.ConsumerSchedule = SCHEDULE_PINGPONG, s.PackBatchDims = 1,
+    s.PackOperands = PACK_LINES | PACK_A | PACK_B;
+    assert_true(solution_derive(&d, &s, NULL));
+    assert_true(s.NumThreads == 512 && s.ProducerRegisters == 112 && s.ConsumerRegisters == 144);
+    assert_int_equal(s.LdsNumElements * 2, s.RingStages * (64 + 192) * 128 + 2 * 2 * 8192 + 512 + 1024 + 128 +
+                                               2 * (192 * 8 + 45056));
+    Solution again = s;
+    assert_true(solution_derive(&d, &again, NULL));
+    assert_memory_equal(&again, &s, sizeof s);
+    Solution wide = warp_groups(&pt, 64, 256, 16, 1, 1); /* one that multiplies has registers for them */
+    wide.PackBatchDims = 1, wide.PackOperands = s.PackOperands;
+    assert_true(solution_derive(&d, &wide, NULL));
+    assert_int_equal(wide.NumThreads, 384);
+    Solution bad = warp_groups(&pt, 64, 256, 16, 1, 1);
+    bad.ConsumerSchedule = SCHEDULE_PINGPONG, bad.PackBatchDims = 1, bad.PackOperands = s.PackOperands;
+    assert_rule(&d, bad, RULE_WG_REGISTERS);
+    bad = warp_groups(&pt, 64, 128, 16, 1, 1);
+    bad.PackBatchDims = 1, bad.PackOperands = s.PackOperands, bad.ClusterN = 2;
+    assert_rule(&d, bad, RULE_WG_WINDOW_LINES);
+    bad.ClusterN = 1, bad.PackOperands = PACK_LINES;
+    assert_rule(&d, bad, RULE_WG_WINDOW_COPY);
+}
+
 static bool text_has(const Deriver *d, Solution s, const char *word)
 {
     Buf text;
@@ -525,13 +566,20 @@ static void test_f8(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_thread_tiles),  cmocka_unit_test(test_wave_tiles),
-        cmocka_unit_test(test_held_copies),   cmocka_unit_test(test_reasons),
-        cmocka_unit_test(test_split),         cmocka_unit_test(test_xf32),
-        cmocka_unit_test(test_texts),         cmocka_unit_test(test_coalesced),
-        cmocka_unit_test(test_wgmma_plan),    cmocka_unit_test(test_stream_k_reasons),
-        cmocka_unit_test(test_wgmma_reasons), cmocka_unit_test(test_wgmma_strided_k),
-        cmocka_unit_test(test_wgmma_texts),   cmocka_unit_test(test_f8)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_thread_tiles),
+                                       cmocka_unit_test(test_wave_tiles),
+                                       cmocka_unit_test(test_held_copies),
+                                       cmocka_unit_test(test_reasons),
+                                       cmocka_unit_test(test_split),
+                                       cmocka_unit_test(test_xf32),
+                                       cmocka_unit_test(test_texts),
+                                       cmocka_unit_test(test_coalesced),
+                                       cmocka_unit_test(test_wgmma_plan),
+                                       cmocka_unit_test(test_stream_k_reasons),
+                                       cmocka_unit_test(test_wgmma_reasons),
+                                       cmocka_unit_test(test_wgmma_strided_k),
+                                       cmocka_unit_test(test_lines),
+                                       cmocka_unit_test(test_wgmma_texts),
+                                       cmocka_unit_test(test_f8)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

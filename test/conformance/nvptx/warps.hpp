@@ -105,6 +105,16 @@ uint32_t __shfl_sync(uint32_t, uint32_t x, int from)
     meet_warp();
     return r;
 }
+uint32_t __ballot_sync(uint32_t, bool x)
+{
+    uint32_t r = 0;
+    slot[warp()][lane()][0] = x;
+    meet_warp();
+    for (int i = 0; i < LANES; i++) r |= (uint32_t)(slot[warp()][i][0] != 0) << i;
+    meet_warp();
+    return r;
+}
+int __popc(uint32_t x) { return __builtin_popcount(x); }
 uint32_t __cvta_generic_to_shared(const void *p)
 {
     shared = (char *)p;

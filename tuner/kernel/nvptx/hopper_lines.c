@@ -10,7 +10,7 @@
 enum { WARP = 32, MAKERS = 2 * WGMMA_LANES / WARP - 2, FIRST_MAKER = 2 };
 
 int hopper_full_arrivals(const GpuPlan *p) { return p->groups.line_pixels ? 1 + MAKERS : 1; }
-int hopper_rows_arrivals(bool full) { return full ? WARP : MAKERS; }
+int hopper_rows_arrivals(bool full) { return full ? 1 : MAKERS; }
 
 void hopper_line_args(Stmts *s)
 {
@@ -85,8 +85,8 @@ static void if_block_begins(const Lines *c)
 
 /* ---- blocks ---- */
 
-/* Prints load_block(): once its buffer is free, the places of a block's outputs are written and the copies of
- * its rows started. */
+/* Prints load_block(): once its buffer is free, the copies of a block's rows are started, and the places of
+ * its outputs written while they are under way. */
 static void load_block(const Lines *c)
 {
     Stmts *s = c->s;
@@ -96,11 +96,15 @@ static void load_block(const Lines *c)
                                 STMT_PARAMS({"const WindowArgs &", "args"}, {"const Shared &", "shared"},
                                             {"u32", "number"}, {"u32", "first"}, {"u32", "lane"})});
     const Value *buffer = stmt_define(s, "u32", "buffer", buffer_of(c, n));
-    const Value *from = stmt_define(s, "u32", "from", value_call(s, "line_row", args, first));
+    const Value *block = stmt_define(s, "LineBlock", "block", value_call(s, "block_of", args, first, lane));
     stmt_phase(s, rows(c, "shared.rows_empty", n), op(c, VALUE_XOR, turn_of(c, n), number(c, 1)));
-    stmt_call(s, "find_places", args, shared, buffer, first, from, lane);
-    stmt_call(s, "bar_expect", rows(c, "shared.rows_full", n),
-              value_call(s, "load_rows", args, shared, buffer, first, from, lane));
+    const Value *bytes =
+        stmt_define(s, "u32", "bytes", value_call(s, "load_rows", args, shared, buffer, block, lane));
+    stmt_call(s, "find_places", args, shared, buffer, block, lane);
+    stmt_do(s, value_call_0(s, "__syncwarp"));
+    first_lane(c);
+    stmt_call(s, "bar_expect", rows(c, "shared.rows_full", n), bytes);
+    stmt_end(s);
     stmt_end(s);
 }
 

@@ -87,32 +87,50 @@ FN u32 line_row(const WindowArgs &args, u32 pixel)
     return row / args.line_outs_h * args.line_rows + row % args.line_outs_h * args.line_step_h;
 }
 
-/* Starts the copies of the rows that a block reads, from row `from` on. Returns the bytes of this lane's. */
-FN u32 load_rows(const WindowArgs &args, const Shared &shared, u32 buffer, u32 first, u32 from, u32 lane)
+/* What a lane of the warp that loads a block does for it, found before the block's buffer is free: the first output
+ * that it notes, and the first row that it loads. Rows are counted from row `from` on, and there are n. */
+struct LineBlock {
+    u32 from, n;
+    u32 pixel, w, h, row; /* of the output: its number, its place in the image, its first row */
+    u32 image, of_image;  /* of the row: its image, and its number there */
+};
+FN LineBlock block_of(const WindowArgs &args, u32 first, u32 lane)
+{
+    const u32 end = first + LINE_PIXELS < args.line_pixels ? first + LINE_PIXELS : args.line_pixels;
+    const u32 from = line_row(args, first), pixel = first + lane;
+    return {from,
+            first < end ? line_row(args, end - 1) + args.line_reach - from : 0,
+            pixel,
+            pixel % args.line_outs_w,
+            pixel / args.line_outs_w % args.line_outs_h,
+            line_row(args, pixel) - from,
+            (from + lane) / args.line_rows,
+            (from + lane) % args.line_rows};
+}
+
+/* Starts the copies of the rows that a block reads. Returns their bytes. */
+FN u32 load_rows(const WindowArgs &args, const Shared &shared, u32 buffer, const LineBlock &b, u32 lane)
 {
     const u32 bar = shared.rows_full(buffer), to = line_rows(shared, buffer) + args.line_left;
-    const u32 end = first + LINE_PIXELS < args.line_pixels ? first + LINE_PIXELS : args.line_pixels;
-    u32 bytes = 0;
-    if (first < end) {
-        const u32 n = line_row(args, end - 1) + args.line_reach - from;
-        for (u32 i = lane; i < n; i += LINE_LANES) {
-            const u32 image = (from + i) / args.line_rows, h = (from + i) % args.line_rows - args.line_top;
-            if (h >= args.line_height) continue;
-            copy_row(to + i * args.line_pitch,
+    u32 image = b.image, of_image = b.of_image, n = 0;
+    for (u32 at = 0; at < b.n; at += LINE_LANES) {
+        if (at) image = (b.from + at + lane) / args.line_rows, of_image = (b.from + at + lane) % args.line_rows;
+        const u32 h = of_image - args.line_top;
+        const bool is_there = at + lane < b.n && h < args.line_height;
+        if (is_there)
+            copy_row(to + (at + lane) * args.line_pitch,
                      args.line_from + ((u64)image * args.line_from_image + (u64)h * args.line_from_h),
                      args.line_row_bytes, bar);
-            bytes += args.line_row_bytes;
-        }
+        n += __popc(__ballot_sync(0xffffffffu, is_there));
     }
-    return bytes;
+    return n * args.line_row_bytes;
 }
 
 /* Writes where the lines of each output of a block begin, and which row of its image the first one is. */
-FN void find_places(const WindowArgs &args, const Shared &shared, u32 buffer, u32 first, u32 from, u32 lane)
+FN void find_places(const WindowArgs &args, const Shared &shared, u32 buffer, const LineBlock &b, u32 lane)
 {
-    u32 pixel = first + lane, w = pixel % args.line_outs_w, h = pixel / args.line_outs_w % args.line_outs_h;
-    u32 row = line_row(args, pixel) - from;
     const u32 rows = line_rows(shared, buffer) + args.line_start, places = block_places(shared, buffer);
+    u32 pixel = b.pixel, w = b.w, h = b.h, row = b.row;
     for (u32 r = lane; r < LINE_PIXELS; r += LINE_LANES) {
         store_place(places + r * 8, rows + row * args.line_pitch + w * args.line_step,
                     pixel < args.line_pixels ? h * args.line_step_h - args.line_top : 0x80000000);
