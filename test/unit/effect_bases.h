@@ -98,6 +98,9 @@ static const Base bases[] = {
      "{MatrixInstruction: [128, 64, 16, 1, 1, 1, 2, 1, 1], ConsumerSchedule: PingPong, PersistentKernel: 1, "
      "PersistentKernelAlongBatch: true}"},
     {"sm_90a", HGEMM,
+     "{MatrixInstruction: [128, 64, 16, 1, 1, 1, 1, 1, 2], ConsumerLag: 2, PersistentKernel: 1, "
+     "PersistentKernelAlongBatch: true}"},
+    {"sm_90a", HGEMM,
      "{MatrixInstruction: [64, 128, 16, 1], WorkGroup: [384, 1, 1], ThreadTile: [1, 1], PersistentKernel: 1, "
      "PersistentKernelAlongBatch: true, GlobalSplitU: 2, GlobalSplitUAlgorithm: MultipleBuffer}"},
     {"sm_90a", HGEMM,

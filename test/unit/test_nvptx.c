@@ -392,6 +392,9 @@ static void test_wgmma_reasons(void **state)
     REASON(bad.MatrixInstruction.v[6] = 2, RULE_WG_REGISTERS);
     REASON(bad.ConsumerRegisters = 248, RULE_WG_REGISTERS); /* 2 * 248 + 56 are more than 512 */
     REASON(bad.RingStages = 5, RULE_WG_STAGES);
+    REASON(bad.ConsumerLag = 4, RULE_WG_LAG);
+    REASON(bad.ConsumerLag = 1; bad.MatrixInstruction.v[8] = 1, RULE_WG_LAG);
+    REASON(bad.ConsumerLag = 1; bad.ClusterK = 2, RULE_WG_LAG);
     REASON(bad.GlobalSplitU = 2, RULE_WG_SPLIT);
     REASON(bad.NonTemporalA = 1, RULE_NV_VALUE);
 #undef REASON

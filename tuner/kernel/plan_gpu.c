@@ -253,6 +253,7 @@ static Err plan_warp_groups(GpuPlan *p, const Solution *s)
                                 .stages = s->RingStages,
                                 .consumers = w.groups,
                                 .pingpong = w.pingpong,
+                                .lag = s->ConsumerLag,
                                 .promotes = w.promotes,
                                 .promotion_sets = s->PromotionSets,
                                 .rows_from_registers = w.from_registers,

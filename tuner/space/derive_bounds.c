@@ -52,6 +52,7 @@ static const Bound bounds[] = {
     {PARAM_NvLanesM, 0, 32, false},
     {PARAM_NvBlocks, 0, 32, false},
     {PARAM_ConsumerSchedule, 0, 1, false},
+    {PARAM_ConsumerLag, 0, 15, false},
     {PARAM_RingStages, 0, 16, false},
     {PARAM_ClusterM, 1, 4, false},
     {PARAM_ClusterN, 1, 4, false},

@@ -268,6 +268,9 @@ static bool check_local(Derive *d)
         STOP(d, WG_STAGES, s->RingStages, p.stage_bytes, p.other_bytes, limit);
     if (p.cluster_sum_bytes > s->RingStages * p.stage_bytes)
         REJECT(d, WG_CLUSTER_SUMS, s->ClusterK, p.cluster_sum_bytes, s->RingStages * p.stage_bytes);
+    const bool lags = p.groups == 2 && !p.pingpong && !p.promotes && !p.from_registers && s->ClusterK <= 1;
+    if (s->ConsumerLag && (!lags || s->ConsumerLag >= s->RingStages))
+        REJECT(d, WG_LAG, s->ConsumerLag, s->RingStages, p.tile_groups);
     s->LdsNumElements = p.local_bytes / d->f->bpe;
     s->LdsNumElementsAlignedA = s->MacroTileA * s->DepthU;
     s->LdsNumElementsAlignedB = s->MacroTileB * s->DepthU;
@@ -316,7 +319,7 @@ bool derive_without_wgmma(Derive *d)
         PARAM_ConsumerSchedule,  PARAM_RingStages,        PARAM_ClusterM,          PARAM_ClusterN,
         PARAM_ProducerRegisters, PARAM_ConsumerRegisters, PARAM_EngineStore,       PARAM_PackOperands,
         PARAM_ClusterK,          PARAM_DependentLaunch,   PARAM_RowsFromRegisters, PARAM_PromotionSets,
-        PARAM_SelfResetCounters, PARAM_PartsFirst};
+        PARAM_SelfResetCounters, PARAM_PartsFirst,        PARAM_ConsumerLag};
     for (size_t i = 0; i < sizeof of_wgmma / sizeof *of_wgmma; i++) {
         const Param *p = param_at(of_wgmma[i]);
         int32_t v = *(const int32_t *)solution_field_const(s, p);

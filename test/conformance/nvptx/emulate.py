@@ -97,8 +97,8 @@ HOPPER = {
     'void word_reset(u64 *word)': '*word = WORD_VALID;',
     'bool word_wait(const u64 *word, u32 n)': 'return word_awaits(word, n);',
     'bool any_of_group(int id, bool x)': 'return named_any(id, 128, x);',
-    'void pingpong_wait(int wg)': 'named_meet(1 + CONSUMERS + wg, 256, true);',
-    'void pingpong_arrive(int wg)': 'named_meet(1 + CONSUMERS + wg, 256, false);',
+    'void turn_wait(int wg)': 'named_meet(2 + CONSUMERS + wg, 256, true);',
+    'void turn_arrive(int wg)': 'named_meet(2 + CONSUMERS + wg, 256, false);',
     'void fewer_registers()': 'registers_own(N);',
     'void more_registers()': 'registers_own(N);',
     'void prefetch_map(const Map &map)': '',
@@ -368,6 +368,11 @@ def by_wgmma(kind, trans):
              **counted, **far},
             {'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1], 'GlobalSplitU': 3, 'ClusterN': 2, **clusters, **far},
             {'MatrixInstruction': [128, 64, k, 1, 1, 1, 1, 1, 2], 'GlobalSplitU': 5, 'EngineStore': False, **clusters, **far}]
+    if kind not in cases.F8:
+        out += [{'MatrixInstruction': [256, 64, k, 1, 1, 1, 1, 1, 2], 'ConsumerLag': 3},
+                {'MatrixInstruction': [64, 128, k, 1, 1, 1, 1, 2, 1], 'ClusterM': 2, 'ClusterN': 2, 'ConsumerLag': 2},
+                {'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1], 'StreamK': 2, 'PersistentKernel': 0, 'ConsumerLag': 1, 'RingStages': 2},
+                {'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1], 'ConsumerLag': 5, 'EngineStore': False}]
     return [{'StaggerU': 0, 'PersistentKernel': 1, 'PersistentKernelAlongBatch': True, **s} for s in out]
 
 

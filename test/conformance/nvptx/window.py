@@ -31,6 +31,7 @@ PACKED = {**BASE, 'PackBatchDims': 1}
 def solutions(k):
     """By elements of K of an instruction."""
     return {'cooperative': {**PACKED, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1]},
+            'lag': {**PACKED, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1], 'ConsumerLag': 2},
             'ping-pong': {**PACKED, 'MatrixInstruction': [64, 96, k, 1, 1, 1, 1, 1, 1], 'ConsumerSchedule': 'PingPong', 'DepthU': 8 * k},
             'images': {**BASE, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 1, 1], 'StaggerU': 4},
             'swapped': {**PACKED, 'MatrixInstruction': [64, 64, k, 1, 1, 1, 2, 1, 1], 'SourceSwap': True},

@@ -284,6 +284,7 @@ typedef struct {
     int promotion_sets; /* sets of registers for them: with 2, wgmma and these additions overlap */
     bool rows_from_registers; /* the operand along the instruction's rows goes through registers */
     bool pingpong; /* ping-pong schedule: each consumer warp group has a tile; else all share one */
+    int lag;       /* last stages of a tile that the second consumer multiplies behind the first one's */
     int producer_registers, consumer_registers; /* of a thread; 0: as compiled */
     int cluster[2];                             /* work-groups along M and N that copy for one another */
     bool engine_store;                          /* the copy engine stores D and reads C */

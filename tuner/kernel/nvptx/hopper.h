@@ -73,6 +73,8 @@ Err hopper_produce(const GpuPlan *p, const StageRing *ring, Stmts *s, Produced *
 
 /* hopper_products.c: prints accumulate(), the products of a tile. in: the instruction. */
 void hopper_products(const GpuPlan *p, const MatrixInst *in, const StageRing *ring, Stmts *s);
+/* Prints that consumer 1 lets consumer 0 give it its first turn (ConsumerLag). */
+void hopper_first_turn(const GpuPlan *p, Stmts *s);
 /* hopper_mend.c: prints mend_sums(), which makes sums again that zeros of A's copy have made NaN. ERR_INPUT:
  * A is no filter under which pixels slide. */
 Err hopper_mend(const GpuPlan *p, const MatrixInst *in, Stmts *s);

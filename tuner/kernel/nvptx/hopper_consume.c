@@ -101,7 +101,7 @@ static void skip_tile(const Tiles *t, bool first)
     if (!t->p->groups.pingpong) return;
     if (first) {
         stmt_if(s, reg(t, "wg"));
-        stmt_call(s, "pingpong_arrive", value_int(s, 0));
+        stmt_call(s, "turn_arrive", value_int(s, 0));
         stmt_end(s);
     }
     stmt_if(s, first ? value_op(s, VALUE_BOTH, reg(t, "wg"), has_tile(t)) : has_tile(t));
@@ -146,7 +146,7 @@ static void one_tile(const Tiles *t)
     const Value *shared = reg(t, "shared"), *ring = reg(t, "ring"), *x = reg(t, "x_offset");
     const Value *chunks = value_field(s, p, "count");
     if (pingpong) {
-        stmt_call(s, "pingpong_wait", wg);
+        stmt_call(s, "turn_wait", wg);
         stmt_call(s, "accumulate", acc, shared, ring, chunks, x, rank, wg, thread);
     } else {
         stmt_define(s, "WorkTile", "next",
@@ -184,6 +184,7 @@ static void consume(const Tiles *t)
     stmt_var(s, "Walk", "walk", value_call(s, "walk_of", reg(t, "args")));
     stmt_call(s, "g_load_numbers", reg(t, "ops"));
     skip_tile(t, true);
+    hopper_first_turn(t->p, s);
     if (!t->p->groups.pingpong)
         stmt_var(s, "WorkTile", "p",
                  value_call(s, "work_tile", reg(t, "walk"), reg(t, "args"), reg(t, "rank")));
@@ -219,8 +220,8 @@ Err hopper_consume(const GpuPlan *p, const MatrixInst *in, const StageRing *ring
                          .store = "store_tile",
                          .meet = "cluster_sync",
                          .meetings = produced->meetings,
-                         .turn_wait = "pingpong_wait",
-                         .turn_give = "pingpong_arrive"};
+                         .turn_wait = "turn_wait",
+                         .turn_give = "turn_arrive"};
     int releases = 0;
     release(p, s);
     hopper_products(p, in, ring, s);

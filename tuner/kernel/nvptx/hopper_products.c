@@ -119,20 +119,82 @@ static void set_zero(const Consume *c, const char *const *name, int n)
 static void give_turn(const Consume *c)
 {
     if (c->p->groups.pingpong)
-        stmt_call(c->s, "pingpong_arrive", value_op(c->s, VALUE_SUB, value_int(c->s, 1), reg(c, "wg")));
+        stmt_call(c->s, "turn_arrive", value_op(c->s, VALUE_SUB, value_int(c->s, 1), reg(c, "wg")));
 }
 
-/* Takes the next tile while the last products are under way, so that its divisions cost no time (keep() stops
- * the compiler from computing it later). In ping-pong the other warp group multiplies meanwhile anyway. */
+/* ---- ConsumerLag ----
+ *
+ * The tensor cores work on the products of both consumers in turns, so that both would end a tile at the same
+ * time and store it while nothing multiplies. Consumer 1 therefore stops before its last stages until
+ * consumer 0 has started all of its own; then one stores while the other multiplies. Consumer 0 gives no
+ * second turn before consumer 1 has taken the first one. */
+
+static const Expr *group_is(const Consume *c, int wg)
+{
+    const Expr *group = expr_var(&c->s->pool, "wg", 1, 0, 1);
+    return expr_op(&c->s->pool, EXPR_EQ, group, expr_const(&c->s->pool, wg));
+}
+
+void hopper_first_turn(const GpuPlan *p, Stmts *s)
+{
+    const Consume c = consume_of(p, NULL, s);
+    if (p->groups.lag < 1) return;
+    stmt_if_expr(s, group_is(&c, 1));
+    stmt_call(s, "turn_arrive", value_int(s, 0));
+    stmt_end(s);
+}
+
+/* At the beginning of stage number i of a tile. */
+static void take_turn(const Consume *c, const Expr *i, const Expr *chunks)
+{
+    Stmts *s = c->s;
+    ExprPool *p = &s->pool;
+    const int lag = c->p->groups.lag;
+    if (lag < 1) return;
+    const Expr *early = expr_op(p, EXPR_LT, expr_const(p, lag), chunks);
+    const Expr *first = expr_select(p, early, expr_sub(p, chunks, expr_const(p, lag)), expr_const(p, 0));
+    stmt_if_expr(s, expr_op(p, EXPR_BOTH, group_is(c, 1), expr_op(p, EXPR_EQ, i, first)));
+    stmt_call(s, "turn_wait", reg(c, "wg"));
+    stmt_call(s, "turn_arrive", value_int(s, 0));
+    stmt_end(s);
+}
+
+/* Behind the last stage of a tile. */
+static void give_last_turn(const Consume *c)
+{
+    Stmts *s = c->s;
+    if (c->p->groups.lag < 1) return;
+    stmt_if_expr(s, group_is(c, 0));
+    stmt_call(s, "turn_wait", reg(c, "wg"));
+    stmt_call(s, "turn_arrive", value_int(s, 1));
+    stmt_end(s);
+}
+
+static const Value *next_tile(const Consume *c)
+{
+    stmt_call(c->s, "walk_next", reg(c, "walk"));
+    return value_call(c->s, "work_tile", reg(c, "walk"), reg(c, "args"), reg(c, "rank"));
+}
+
+/* Takes the next tile while products are under way, so that its divisions cost no time. In ping-pong the
+ * other warp group multiplies meanwhile anyway. In front of a wait for the last products, keep() stops the
+ * compiler from computing it later. */
 static void take_next(const Consume *c)
 {
     static const char *const place[] = {"m", "n", "batch"};
     Stmts *s = c->s;
     if (c->p->groups.pingpong) return;
-    stmt_call(s, "walk_next", reg(c, "walk"));
-    const Value *next = stmt_var(s, "WorkTile", "next",
-                                 value_call(s, "work_tile", reg(c, "walk"), reg(c, "args"), reg(c, "rank")));
+    const Value *next = stmt_var(s, "WorkTile", "next", next_tile(c));
     for (int i = 0; i < 3; i++) stmt_call(s, "keep", value_field(s, next, place[i]));
+}
+
+/* The same in a branch of the loop over stages, which only the first one takes: ptxas moves no instructions
+ * out of it, but behind a wait (keep() is nothing to it) it does. */
+static void take_next_early(const Consume *c)
+{
+    if (c->p->groups.pingpong) return;
+    stmt_else(c->s);
+    stmt_set(c->s, reg(c, "next"), next_tile(c));
 }
 
 static void end_accumulate(const Consume *c)
@@ -146,7 +208,7 @@ static void end_accumulate(const Consume *c)
 static void close_accumulate(const Consume *c, const char *fragments)
 {
     give_turn(c);
-    take_next(c);
+    if (fragments) take_next(c);
     await(c, "acc");
     if (fragments) keep(c, fragments);
     keep(c, "acc");
@@ -193,10 +255,12 @@ static void accumulate(const Consume *c)
 {
     Stmts *s = c->s;
     const Expr *chunks = open_accumulate(c), *zero = expr_const(&s->pool, 0);
+    if (!c->p->groups.pingpong) stmt_var(s, "WorkTile", "next", NULL);
     stmt_var(s, "u32", "last", value_int(s, 0));
     keep(c, "acc");
     const Expr *i = stmt_loop(s, (Loop){.var = "i", .type = "u32", .start = zero, .limit = chunks});
     const Expr *later = expr_op(&s->pool, EXPR_LT, zero, i);
+    take_turn(c, i, chunks);
     wait_for_stage(c);
     stmt_product_fence(s);
     stmt_call(s, "multiply", reg(c, "acc"), address_of_x(c), address_of_y(c), value_expr(s, later));
@@ -204,10 +268,12 @@ static void accumulate(const Consume *c)
     stmt_if_expr(s, later);
     await(c, "last");
     release(c, "last");
+    take_next_early(c);
     stmt_end(s);
     keep_last(c);
     advance(c);
     stmt_end(s);
+    give_last_turn(c);
     close_accumulate(c, NULL);
 }
 

@@ -126,10 +126,10 @@ FN void store_wait() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 FN void proxy_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 FN void group_sync(int id) { asm volatile("bar.sync %0, 128;" ::"r"(id) : "memory"); }
 FN void consumers_sync() { asm volatile("bar.sync %0, %1;" ::"r"(1 + CONSUMERS), "n"(CONSUMERS * 128) : "memory"); }
-/* Ping-pong schedule: named barriers order the main loops of the two consumer warp groups. wg waits for
- * permission to multiply; the other one gives it by pingpong_arrive(wg). */
-FN void pingpong_wait(int wg) { asm volatile("bar.sync %0, 256;" ::"r"(1 + CONSUMERS + wg) : "memory"); }
-FN void pingpong_arrive(int wg) { asm volatile("bar.arrive %0, 256;" ::"r"(1 + CONSUMERS + wg) : "memory"); }
+/* Named barriers order the main loops of two consumer warp groups, or their ends. wg waits for its turn to
+ * multiply; the other one gives it by turn_arrive(wg). */
+FN void turn_wait(int wg) { asm volatile("bar.sync %0, 256;" ::"r"(2 + CONSUMERS + wg) : "memory"); }
+FN void turn_arrive(int wg) { asm volatile("bar.arrive %0, 256;" ::"r"(2 + CONSUMERS + wg) : "memory"); }
 
 /* Sets the registers per thread of a warp group (setmaxnreg). */
 template <int N> FN void fewer_registers() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(N)); }
