@@ -48,8 +48,8 @@ const Expr *ring_element_swizzle(ExprPool *p, const RingTile *t, const Expr *k);
 
 /* Contractions: what elements of K add to addresses and positions stands in a table behind the stages. It has
  * an entry for each element of K of the chunks of two blocks, for A and behind both blocks for B. A block is
- * filled while the other one's chunks are copied. An entry has two words for the address and one for the
- * position along each zero pad. */
+ * filled while the other one's chunks are copied. An entry has two words for the address, and one for the
+ * position along each zero pad or for the bits of all (nvptx/ring_gather.c). */
 enum { RING_BLOCKS = 2, RING_ENTRY_WORDS = 8 };
 typedef struct {
     int entry_bytes;

@@ -210,6 +210,9 @@ static void plan_ring(GpuPlan *p, const Solution *s)
     if (!p->indices) return;
     /* edges need neither: copies of contractions read the last row or column again */
     p->ring.shift_ptr = p->ring.via_registers = false;
+    /* K has the filter's elements, of which there are few along a pad, or else pixels */
+    p->ring.pad_bits =
+        s->pt->OperationType == OP_CONV_FORWARD || s->pt->OperationType == OP_CONV_BACKWARD_DATA;
     for (int i = 0; i < 2; i++) {
         const bool b = (i == 1) != indices_are_exchanged(p->indices);
         p->ring.gathered_via_registers[i] =

@@ -31,6 +31,8 @@ DIRECT = {'EdgeType': 'ShiftPtr', 'WorkGroup': [4, 8, 1], 'ThreadTile': [8, 8], 
 WIDE = {'ThreadTile': [16, 16], 'VectorWidth': 16}     # AVX-512
 ROWS = [(f'rows {i}', convolve.Conv(2, 5, 19, (5, 51), 3, stride=(1, 1 + i), dilation=(1, 1 + i // 2), pad=(1, 2), pad_end=(1, i)))
         for i in range(5)] + [('rows of one', convolve.Conv(2, 40, 70, (3, 4), 3, pad=1))]
+# More elements of the filter along a pad than bits stand for (ring_gather.c).
+LONG = [('long', convolve.Conv(2, 3, 5, (4, 40), (1, 18), pad=(0, 9))), ('high', convolve.Conv(1, 2, 6, (37, 3), (17, 2), pad=(8, 1)))]
 # With a ring of stages; GlobalReadVectorWidth -1: vectors where the operand has them.
 RING = {'WorkGroup': [8, 16, 1], 'ThreadTile': [4, 4], 'DepthU': 8, 'PrefetchGlobalRead': 2, 'NvRing': 1, 'EdgeType': 'ShiftPtr',
         'StaggerU': 0, 'KernelLanguage': 'Source', 'GlobalReadVectorWidth': 1}
@@ -123,6 +125,7 @@ def given(name, short):
             out.append(conv.case(arch, kind, wide, direction, 'NHWC', len(out), groups=direction == 'weights',
                                  list_=conv.vectors(width)))
         if not short and name == 'ring':
+            add(d, direction, 'NCHW', list_=LONG)
             out.append(conv.case(arch, 'X', XF32, direction, 'NHWC', len(out), list_=conv.vectors(4)))
             if direction == 'forward':
                 out.append(conv.case(arch, 'I8II', BYTES, direction, 'NHWC', len(out), list_=conv.vectors(4)))

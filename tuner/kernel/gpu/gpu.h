@@ -271,6 +271,7 @@ typedef struct {
     bool k_vectors;     /* FMA kernels read vectors along K */
     bool via_registers; /* 16-bit operands are copied through registers (GlobalReadVectorWidth 1) */
     bool gathered_via_registers[2]; /* the same of A and B of contractions */
+    bool pad_bits;                  /* contractions: a bit says whether an element is outside of a zero pad */
     int lds_bytes, stage_bytes;
 } GpuRing;
 

@@ -37,6 +37,8 @@ void ring_copy_put(const RingCopy *c);
 /* ---- contractions: ring_gather.c ---- */
 
 RingTable ring_table_of(const GpuPlan *p);
+/* Copies of a chunk of a contraction that are issued at once (load_entries in ring_gather.c). */
+enum { RING_COPY_RUN = 6 };
 /* Prints @chunk_k and @fill: the first element of K of a chunk; fills a block of the table. */
 void ring_table_put(const GpuPlan *p, Stmts *s);
 /* ring_copy_put of an operand of a contraction. */

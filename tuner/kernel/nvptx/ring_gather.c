@@ -16,12 +16,27 @@
 #include "kernel/gpu/gather.h"
 #include "kernel/nvptx/ring_piece.h"
 
-enum { PAIR = 2, ADDRESS_WORDS = 2 };
+enum { PAIR = 2, ADDRESS_WORDS = 2, BITS = 32 };
 
 static ContractNames dims_of(const RingCopy *c) { return (ContractNames){c->s, "g.x."}; }
 static int tensor_of(const RingCopy *c) { return c->upper == 'B'; }
 static int n_pads(const RingCopy *c) { return c->p->indices->n_pads[tensor_of(c)]; }
 static int coord_of(const RingCopy *c) { return tensor_of(c) ? CONTRACT_COLUMN : CONTRACT_ROW; }
+
+/* With pad_bits, a word has a bit for each value of the index of K along each pad, up to that many. A row or
+ * column has those set at which it is outside, an element of K its own; else both have positions along the
+ * pads, whose sums are compared with the edges. */
+static bool has_bits(const GpuPlan *p, int t) { return p->ring.pad_bits && p->indices->n_pads[t]; }
+static int bits_of_pad(const GpuPlan *p, int t) { return BITS / p->indices->n_pads[t]; }
+
+/* The number in K's group of the index along a pad. */
+static int digit_of_pad(const Indices *x, int t, int pad)
+{
+    const IndexList *l = &x->group[INDICES_K];
+    int i = 0;
+    while (i + 1 < l->n && l->v[i] != x->pad[t][pad].free && l->v[i] != x->pad[t][pad].sum) i++;
+    return i;
+}
 
 /* Rows or columns of the operand whose addresses a thread keeps: of a piece, and of all its pieces. */
 static int places_of_piece(const RingCopy *c) { return c->via_registers && c->k_rows ? PAIR : 1; }
@@ -71,9 +86,20 @@ static void put_entry(const GpuPlan *p, Stmts *s, int t, const RingTable *table,
     const Value *v = stmt_array(s, "@u32", "v", DIMS(words));
     stmt_set(s, value_at_i(s, v, 0), value_cast(s, "@u32", at));
     stmt_set(s, value_at_i(s, v, 1), value_cast(s, "@u32", value_op(s, VALUE_SHR, at, value_int(s, 32))));
-    for (int i = 0; i + ADDRESS_WORDS < words; i++) {
+    if (has_bits(p, t)) {
+        const Value *bits = NULL;
+        for (int i = 0; i < p->indices->n_pads[t]; i++) {
+            const Expr *of =
+                expr_add_i(&s->pool, digit[digit_of_pad(p->indices, t, i)], (int64_t)i * bits_of_pad(p, t));
+            of = expr_and_i(&s->pool, of, BITS - 1); /* values that no bit stands for are never looked up */
+            const Value *bit = value_op(s, VALUE_SHL, value_literal(s, "1u"), value_expr(s, of));
+            bits = bits ? value_op(s, VALUE_OR, bits, bit) : bit;
+        }
+        stmt_set(s, value_at_i(s, v, ADDRESS_WORDS), bits);
+    }
+    for (int i = has_bits(p, t); i + ADDRESS_WORDS < words; i++) {
         const Value *place = value_int(s, 0);
-        if (i < p->indices->n_pads[t])
+        if (i < p->indices->n_pads[t] && !has_bits(p, t))
             place = value_expr(s, contract_digits_position(p->indices, t, &names, i, INDICES_K, digit));
         stmt_set(s, value_at_i(s, v, i + ADDRESS_WORDS), value_cast(s, "@u32", place));
     }
@@ -150,7 +176,9 @@ static void state(const RingCopy *c)
     stmt_struct(s, stmts_name(s, "@Copy%c", c->upper), 0);
     stmt_var(s, "const char *", "base", NULL);
     stmt_array(s, "const char *", "at", DIMS(n_places(c)));
-    if (n_pads(c)) {
+    if (has_bits(c->p, tensor_of(c)))
+        stmt_array(s, "unsigned", "outside", DIMS(n_places(c)));
+    else if (n_pads(c)) {
         stmt_array(s, "unsigned", "place", DIMS(n_places(c), n_pads(c)));
         stmt_array(s, "unsigned", "edge", DIMS(n_pads(c)));
     }
@@ -202,6 +230,34 @@ static const Value *bytes_of(const RingCopy *c, const Expr *elements)
     return times(c, n, c->bpe);
 }
 
+/* Sets the bits of pad number `pad` of a place at that position along it. */
+static void keep_bits(const RingCopy *c, const Expr *number, int pad, const Value *position)
+{
+    Stmts *s = c->s;
+    ExprPool *pool = &s->pool;
+    const ContractNames names = dims_of(c);
+    const Indices *x = c->p->indices;
+    const int t = tensor_of(c), digit = digit_of_pad(x, t, pad), bits = bits_of_pad(c->p, t);
+    const Expr *at[INDEX_MAX], *values = contract_extent(&names, x->group[INDICES_K].v[digit]);
+    const Expr *few = expr_op(pool, EXPR_LT, values, expr_const(pool, bits));
+    const Value *place = stmt_define(s, "unsigned", stmts_name(s, "place_%d", pad), position);
+    const Expr *d = stmt_loop(s, (Loop){.var = "d",
+                                        .type = "unsigned",
+                                        .start = expr_const(pool, 0),
+                                        .limit = expr_select(pool, few, values, expr_const(pool, bits)),
+                                        .unroll = UNROLL_NONE});
+    for (int i = 0; i < x->group[INDICES_K].n; i++) at[i] = i == digit ? d : expr_const(pool, 0);
+    const Expr *moved = contract_digits_position(x, t, &names, pad, INDICES_K, at);
+    const Value *in =
+        value_op(s, VALUE_LT, value_op(s, VALUE_ADD, place, value_cast(s, "@u32", value_expr(s, moved))),
+                 reg(c, stmts_name(s, "edge_%d", pad)));
+    const Value *bit = value_op(s, VALUE_SHL, value_literal(s, "1u"),
+                                value_expr(s, expr_add_i(pool, d, (int64_t)pad * bits)));
+    stmt_update(s, VALUE_OR, value_at(s, reg(c, "x.outside"), number),
+                value_select(s, in, value_int(s, 0), bit));
+    stmt_end(s);
+}
+
 /* Takes place number `number` apart, which is at that row or column of the tile. */
 static void keep_place(const RingCopy *c, const Expr *number, const Expr *at)
 {
@@ -211,11 +267,15 @@ static void keep_place(const RingCopy *c, const Expr *number, const Expr *at)
     const Expr *free = define_free(c, at, c->k_rows && !c->via_registers ? c->ce : 1);
     const Value *from = sum(c, reg(c, "x.base"), bytes_of(c, offset(c, free, expr_const(&s->pool, 0))));
     stmt_set(s, value_at(s, reg(c, "x.at"), number), from);
+    if (has_bits(c->p, t)) stmt_set(s, value_at(s, reg(c, "x.outside"), number), value_int(s, 0));
     for (int i = 0; i < n_pads(c); i++) {
         const Expr *place = contract_pad_position(c->p->indices, t, &names, i, coord_of(c), free);
         place = expr_sub(&s->pool, place, contract_pad_start(c->p->indices, t, &names, i));
-        stmt_set(s, value_at_i(s, value_at(s, reg(c, "x.place"), number), i),
-                 unsigned_of(c, value_expr(s, place)));
+        const Value *of = unsigned_of(c, value_expr(s, place));
+        if (has_bits(c->p, t))
+            keep_bits(c, number, i, of);
+        else
+            stmt_set(s, value_at_i(s, value_at(s, reg(c, "x.place"), number), i), of);
     }
 }
 
@@ -230,8 +290,11 @@ static void begin_edges(const RingCopy *c)
         const Value *length = value_expr(s, expr_sub(&s->pool, edge, start));
         const Value *any = value_op(s, VALUE_LT, value_cast(s, "long long", value_expr(s, start)),
                                     value_cast(s, "long long", value_expr(s, edge)));
-        stmt_set(s, value_at_i(s, reg(c, "x.edge"), i),
-                 value_select(s, any, unsigned_of(c, length), value_int(s, 0)));
+        const Value *is = value_select(s, any, unsigned_of(c, length), value_int(s, 0));
+        if (has_bits(c->p, t))
+            stmt_define(s, "unsigned", stmts_name(s, "edge_%d", i), is);
+        else
+            stmt_set(s, value_at_i(s, reg(c, "x.edge"), i), is);
     }
 }
 
@@ -279,6 +342,11 @@ const Value *ring_gather_fits(const RingCopy *c, const Value *base)
         const Value *edge =
             value_cast(s, "long long", value_expr(s, contract_pad_edge(c->p->indices, t, &names, i)));
         all = value_op(s, VALUE_BOTH, all, value_op(s, VALUE_LE, edge, value_literal(s, "0x7fffffffll")));
+        if (!has_bits(c->p, t)) continue;
+        const int32_t index = c->p->indices->group[INDICES_K].v[digit_of_pad(c->p->indices, t, i)];
+        all = value_op(s, VALUE_BOTH, all,
+                       value_op(s, VALUE_LE, value_expr(s, contract_extent(&names, index)),
+                                value_int(s, bits_of_pad(c->p, t))));
     }
     for (int32_t i = 0; i < l->n; i++) {
         const Expr *stride = contract_index_stride(c->p->indices, t, &names, l->v[i]);
@@ -298,44 +366,50 @@ const Value *ring_gather_fits(const RingCopy *c, const Value *base)
 
 /* ---- pieces ---- */
 
-/* Loads the table's entry of element h of piece i along K into the array `name`. */
-static void load_entry(const RingCopy *c, const char *name, const Expr *i, int h)
+/* Loads the table's entry of element h of piece i along K into the array `entry`. */
+static void load_entry(const RingCopy *c, const Value *entry, const Expr *i, int h)
 {
     Stmts *s = c->s;
     ExprPool *pool = &s->pool;
     const RingTable t = ring_table_of(c->p);
-    const int reads = n_pads(c) > 2 ? t.entry_bytes : 16;
+    const int reads = n_pads(c) > 2 && !has_bits(c->p, tensor_of(c)) ? t.entry_bytes : 16;
     /* the entry of the thread's first piece is at x.entry */
     const Expr *k = c->k_rows ? expr_mul_i(pool, expr_div_i(pool, i, c->passes), c->pass_rows)
                               : expr_mul_i(pool, expr_mod_i(pool, i, c->passes), c->pass_cols * c->ce);
     const Value *at = value_op(s, VALUE_ADD, reg(c, "table"), reg(c, "x.entry"));
     at = value_op(s, VALUE_ADD, at, value_expr(s, expr_mul_i(pool, expr_add_i(pool, k, h), t.entry_bytes)));
     for (int w = 0; w < reads; w += 16) {
-        const Value *to = value_reg(s, name), *from = at;
+        const Value *to = entry, *from = at;
         if (w) to = value_op(s, VALUE_ADD, to, value_int(s, w / 4)), from = sum(c, at, value_int(s, w));
         stmt_call(s, "@lds4", to, from);
     }
 }
 
 /* The address of an element or vector: place number `number`, element of K as in the entry. */
-static const Value *address(const RingCopy *c, const Expr *number, const char *entry)
+static const Value *address(const RingCopy *c, const Expr *number, const Value *entry)
 {
     Stmts *s = c->s;
-    const Value *e = value_reg(s, entry);
-    const Value *high = value_op(s, VALUE_SHL, value_cast(s, "@u64", value_at_i(s, e, 1)), value_int(s, 32));
-    const Value *k = value_cast(s, "long long", value_op(s, VALUE_OR, high, value_at_i(s, e, 0)));
+    const Value *high =
+        value_op(s, VALUE_SHL, value_cast(s, "@u64", value_at_i(s, entry, 1)), value_int(s, 32));
+    const Value *k = value_cast(s, "long long", value_op(s, VALUE_OR, high, value_at_i(s, entry, 0)));
     return sum(c, value_at(s, reg(c, "x.at"), number), k);
 }
 
 /* Whether it is inside the zero pads, and, unless limit is NULL, its element of K in front of the end. NULL:
  * always. */
-static const Value *is_inside(const RingCopy *c, const Expr *number, const char *entry, const Value *limit)
+static const Value *is_inside(const RingCopy *c, const Expr *number, const Value *entry, const Value *limit)
 {
     Stmts *s = c->s;
     const Value *all = limit;
+    if (has_bits(c->p, tensor_of(c))) {
+        const Value *out = value_op(s, VALUE_AND, value_at(s, reg(c, "x.outside"), number),
+                                    value_at_i(s, entry, ADDRESS_WORDS));
+        out = value_op(s, VALUE_EQ, out, value_int(s, 0));
+        return all ? value_op(s, VALUE_BOTH, all, out) : out;
+    }
     for (int i = 0; i < n_pads(c); i++) {
         const Value *here = value_at_i(s, value_at(s, reg(c, "x.place"), number), i);
-        here = value_op(s, VALUE_ADD, here, value_at_i(s, value_reg(s, entry), ADDRESS_WORDS + i));
+        here = value_op(s, VALUE_ADD, here, value_at_i(s, entry, ADDRESS_WORDS + i));
         const Value *in = value_op(s, VALUE_LT, here, value_at_i(s, reg(c, "x.edge"), i));
         all = all ? value_op(s, VALUE_BOTH, all, in) : in;
     }
@@ -354,6 +428,52 @@ static const Expr *place_number(const RingCopy *c, const Expr *i, const Expr *e)
     return e ? expr_add(pool, expr_mul_i(pool, f, places_of_piece(c)), e) : f;
 }
 
+/* Opens the loop over pieces [from, to) that are in the tile. */
+static const Expr *open_pieces(const RingCopy *c, const Expr *from, const Expr *to)
+{
+    const Expr *i =
+        stmt_loop(c->s, (Loop){.var = "i", .type = "int", .start = from, .limit = to, .unroll = UNROLL_FULL});
+    i = expr_within(&c->s->pool, i, 0, c->n - 1);
+    stmt_if_expr(c->s, c->partly ? piece_in_tile(c, i) : expr_const(&c->s->pool, 1));
+    return i;
+}
+static void close_pieces(const RingCopy *c) { stmt_end(c->s), stmt_end(c->s); }
+
+/* The entry that piece i needs, of those that load_entries has loaded. */
+static const Value *entry_of(const RingCopy *c, const Expr *i)
+{
+    ExprPool *pool = &c->s->pool;
+    return value_at(c->s, reg(c, "entry"),
+                    c->k_rows ? expr_div_i(pool, i, c->passes) : expr_mod_i(pool, i, c->passes));
+}
+
+static int entries_of(const RingCopy *c) { return c->k_rows ? c->n / c->passes : c->passes; }
+
+/* Loads the entry of piece i, unless a piece of [from, i) has the same one. */
+static void load_first_entry(const RingCopy *c, const Expr *from, const Expr *i)
+{
+    Stmts *s = c->s;
+    ExprPool *pool = &s->pool;
+    const Expr *first = expr_op(pool, EXPR_EQ, i, from), *zero = expr_const(pool, 0);
+    if (c->k_rows)
+        first =
+            expr_op(pool, EXPR_EITHER, first, expr_op(pool, EXPR_EQ, expr_mod_i(pool, i, c->passes), zero));
+    else
+        first = expr_op(pool, EXPR_LT, expr_sub(pool, i, from), expr_const(pool, c->passes));
+    stmt_if_expr(s, first);
+    load_entry(c, entry_of(c, i), i, 0);
+    stmt_end(s);
+}
+
+/* Loads the entries of pieces [from, to). They stand in front of all copies of these: ptxas of CUDA 13.0 puts
+ * three instructions without effect between a load of shared memory and the next asynchronous copy. */
+static void load_entries(const RingCopy *c, const Expr *from, const Expr *to)
+{
+    stmt_array(c->s, "@u32", "entry", DIMS(entries_of(c), RING_ENTRY_WORDS));
+    load_first_entry(c, from, open_pieces(c, from, to));
+    close_pieces(c);
+}
+
 /* Prints @whole_X or, with limits, @guarded_X. */
 static void copies(const RingCopy *c, bool limits)
 {
@@ -363,27 +483,19 @@ static void copies(const RingCopy *c, bool limits)
     ExprPool *pool = &s->pool;
     piece_open(c, limits ? "guarded" : "whole", false, limits ? guarded : whole, limits ? 3 : 4);
     piece_declare(c);
-    stmt_array(s, "@u32", "entry", DIMS(RING_ENTRY_WORDS));
     const Expr *from = limits ? expr_const(pool, 0) : piece_field(c, "from", c->n),
                *to_end = limits ? expr_const(pool, c->n) : piece_field(c, "to", c->n);
-    const Expr *i = stmt_loop(
-        s, (Loop){.var = "i", .type = "int", .start = from, .limit = to_end, .unroll = UNROLL_FULL});
-    i = expr_within(pool, i, 0, c->n - 1);
-    const Expr *in_tile = piece_in_tile(c, i);
-    if (in_tile) stmt_if_expr(s, in_tile);
-    const Expr *first = expr_op(pool, EXPR_EQ, i, from), *zero = expr_const(pool, 0);
-    if (c->k_rows)
-        first =
-            expr_op(pool, EXPR_EITHER, first, expr_op(pool, EXPR_EQ, expr_mod_i(pool, i, c->passes), zero));
-    if (c->k_rows || c->passes == 1) stmt_if_expr(s, first);
-    load_entry(c, "entry", i, 0);
-    if (c->k_rows || c->passes == 1) stmt_end(s);
-    const Expr *number = place_number(c, i, NULL);
-    const Value *in = is_inside(c, number, "entry", limits ? in_k(c, k_of(c, i)) : NULL);
+    if (limits) /* of which more would be held in registers than are worth it */
+        stmt_array(s, "@u32", "entry", DIMS(entries_of(c), RING_ENTRY_WORDS));
+    else
+        load_entries(c, from, to_end);
+    const Expr *i = open_pieces(c, from, to_end), *number = place_number(c, i, NULL);
+    if (limits) load_first_entry(c, from, i);
+    const Value *entry = entry_of(c, i);
+    const Value *in = is_inside(c, number, entry, limits ? in_k(c, k_of(c, i)) : NULL);
     if (in) in = value_select(s, stmt_define(s, "bool", "in", in), value_int(s, c->cw), value_int(s, 0));
-    stmt_copy(s, piece_to_stage(c, i, c->cw), piece_from(address(c, number, "entry"), NULL, c->cw), in);
-    if (in_tile) stmt_end(s);
-    stmt_end(s);
+    stmt_copy(s, piece_to_stage(c, i, c->cw), piece_from(address(c, number, entry), NULL, c->cw), in);
+    close_pieces(c);
     stmt_end(s);
 }
 
@@ -406,11 +518,11 @@ static void loads(const RingCopy *c, bool limits)
     const Expr *begins =
         expr_op(pool, EXPR_EQ, c->k_rows ? expr_mod_i(pool, i, c->passes) : i, expr_const(pool, 0));
     if (c->k_rows || c->passes == 1) stmt_if_expr(s, begins);
-    for (int h = 0; h < (c->k_rows ? 1 : PAIR); h++) load_entry(c, entries[h], i, h);
+    for (int h = 0; h < (c->k_rows ? 1 : PAIR); h++) load_entry(c, value_reg(s, entries[h]), i, h);
     if (c->k_rows || c->passes == 1) stmt_end(s);
     for (int h = 0; h < PAIR; h++) {
         const Expr *number = place_number(c, i, expr_const(pool, c->k_rows ? h : 0));
-        const char *entry = entries[c->k_rows ? 0 : h];
+        const Value *entry = value_reg(s, entries[c->k_rows ? 0 : h]);
         const Expr *k = c->k_rows ? k_of(c, i) : expr_add_i(pool, k_of(c, i), h);
         const Value *half = value_at(s, reg(c, to[h]), i);
         const Value *in = is_inside(c, number, entry, limits ? in_k(c, k) : NULL);

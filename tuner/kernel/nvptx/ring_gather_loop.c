@@ -58,7 +58,10 @@ static void fill_stage(const RingCopy *c)
         stmt_call(s, piece_function(c, "store"), x, into);
     else {
         stmt_if(s, reg(c, "whole"));
-        stmt_call(s, piece_function(c, "whole"), x, into, number(c, 0), number(c, c->n), reg(c, "g.table"));
+        for (int i = 0; i < c->n; i += RING_COPY_RUN) {
+            const int to = i + RING_COPY_RUN < c->n ? i + RING_COPY_RUN : c->n;
+            stmt_call(s, piece_function(c, "whole"), x, into, number(c, i), number(c, to), reg(c, "g.table"));
+        }
         stmt_else(s);
         stmt_call(s, piece_function(c, "guarded"), x, into, reg(c, "g.table"), k_left);
         stmt_end(s);

@@ -223,6 +223,15 @@ static void load_fragments(const RingLoop *l, const Expr *set, const Expr *step)
               tile_in(l, "g.stage", 1), value_expr(l->s, step));
 }
 
+/* How often a chunk's copies are issued. FMA kernels of contractions have many small ones, of which several
+ * are issued at once (load_entries in ring_gather.c says why). */
+static int copy_runs(const RingLoop *l)
+{
+    const int n = l->copy[0].n + l->copy[1].n;
+    if (!l->p->indices || l->p->matrix.used || n <= RING_COPY_RUN) return l->parts;
+    return n / RING_COPY_RUN < l->parts ? n / RING_COPY_RUN : l->parts;
+}
+
 /* The copies of step ks of a chunk that lies inside both operands. */
 static void copy_part(const RingLoop *l, const Expr *ks)
 {
@@ -231,11 +240,15 @@ static void copy_part(const RingLoop *l, const Expr *ks)
     ExprPool *pool = &s->pool;
     const bool via_registers = l->p->ring.via_registers;
     if (!via_registers) {
-        stmt_if_expr(s, expr_op(pool, EXPR_LT, ks, expr_const(pool, l->parts)));
+        const int runs = copy_runs(l), every = l->parts / runs;
+        const Expr *run = expr_div_i(pool, ks, every),
+                   *now = expr_op(pool, EXPR_LT, run, expr_const(pool, runs));
+        const Expr *at = expr_op(pool, EXPR_EQ, expr_mod_i(pool, ks, every), expr_const(pool, 0));
+        stmt_if_expr(s, every == 1 ? now : expr_op(pool, EXPR_BOTH, at, now));
         for (int i = 0; i < 2; i++) {
             const Expr *pieces = expr_const(pool, l->copy[i].n + l->copy[i].extra);
-            const Expr *from = expr_div_i(pool, expr_mul(pool, pieces, ks), l->parts);
-            const Expr *to = expr_div_i(pool, expr_mul(pool, pieces, expr_add_i(pool, ks, 1)), l->parts);
+            const Expr *from = expr_div_i(pool, expr_mul(pool, pieces, run), runs);
+            const Expr *to = expr_div_i(pool, expr_mul(pool, pieces, expr_add_i(pool, run, 1)), runs);
             if (l->p->indices)
                 ring_gather_part(&l->copy[i], tile_in(l, "into", i), value_expr(s, from), value_expr(s, to));
             else
