@@ -185,8 +185,7 @@ conformance-amd: $(B)/conformance/emit all
 # The text of NVIDIA kernels on the CPU.
 conformance-nvptx: $(B)/conformance/emit
 	$(Q)sh test/conformance/amd/run.sh ../nvptx/emulate.py --build $(B)
-	$(Q)sh test/conformance/amd/run.sh ../nvptx/convolutions.py --build $(B)
-	$(Q)sh test/conformance/amd/run.sh ../nvptx/window.py --build $(B)
+	$(Q)for t in convolutions window keep; do sh test/conformance/amd/run.sh ../nvptx/$$t.py --build $(B) || exit 1; done
 	$(Q)sh test/conformance/amd/run.sh tile.py --build $(B) --only nvptx
 
 # Changes of kernels' texts, each of which conformance must find: COUNT per family.

@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "createlib/library_internal.h"
 #include "problem/predicate.h"
+#include "space/keep.h"
 #include "space/stream.h"
 #include "space/wgmma.h"
 

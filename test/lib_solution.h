@@ -4,6 +4,7 @@
 
 #include "client/runtime/library.h"
 #include "problem/problem.h"
+#include "space/keep.h"
 #include "space/solution.h"
 #include "space/stream.h"
 #include "space/wgmma.h"
@@ -42,6 +43,9 @@ static inline void lib_solution_of(const Solution *s, const char *name, LibSolut
     for (int i = 0; i < 3; i++) m->work_group[i] = s->WorkGroup.v[i];
     m->macro_tile[0] = s->MacroTile0, m->macro_tile[1] = s->MacroTile1, m->macro_tile[2] = 1;
     m->depth_u = s->DepthU;
+    if (s->KeepWindow)
+        m->dependent_launch = s->DependentLaunch != 0, m->keep_window = keep_room(s),
+        m->keep_rows = keep_rows(s), m->keep_piece = keep_piece(s);
     m->global_split_u = s->GlobalSplitU;
     m->stagger_u = s->StaggerU;
     m->stagger_stride_shift = s->StaggerStrideShift;

@@ -65,6 +65,7 @@ static void sides_of(const Contraction *p, const LibSolution *s, uint64_t side[3
     side[rows_of_b] = (uint64_t)p->m * (pack & 1 ? batch : 1);
     side[!rows_of_b] = (uint64_t)p->n * (pack & 2 ? batch : 1);
     side[2] = pack ? 1 : batch;
+    if (s->map.keep_window) side[0] *= side[2], side[2] = 1; /* rows of all groups */
 }
 
 void geometry_init(Geometry *g, const Contraction *p, const LibSolution *s, const LaunchHardware *hw)

@@ -74,6 +74,7 @@ bool tensor_maps_fit(const LibSolution *s, const Contraction *p)
     if (s->map.n_tensor_maps && (p->m < 1 || p->n < 1 || p->batch < 1)) return false;
     if (s->map.n_tensor_maps && !s->strided_batched)
         return false; /* a map is of one array, not of pointers */
+    if (s->map.keep_window && !keep_fits(s, p)) return false;
     if (s->map.n_tensor_maps && is_window(p)) return window_fits(s, p);
     for (int i = 0; i < s->map.n_tensor_maps; i++) {
         const unsigned t = s->map.tensor_map[i].tensor;

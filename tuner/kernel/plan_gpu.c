@@ -208,6 +208,11 @@ static void plan_ring(GpuPlan *p, const Solution *s)
                         .lds_bytes = s->LdsNumElements * bytes,
                         .stage_bytes = (s->LdsNumElementsAlignedA + s->LdsNumElementsAlignedB) * bytes};
     if (!p->indices) return;
+    const bool from_b = indices_are_exchanged(p->indices);
+    p->ring.window_bytes = s->KeepWindow * 1024;
+    p->ring.dependent_launch = s->KeepWindow && s->DependentLaunch;
+    if (s->KeepWindow)
+        p->ring.window_piece = from_b ? s->GlobalLoadVectorWidthB : s->GlobalLoadVectorWidthA;
     /* edges need neither: copies of contractions read the last row or column again */
     p->ring.shift_ptr = p->ring.via_registers = false;
     /* K has the filter's elements, of which there are few along a pad, or else pixels */

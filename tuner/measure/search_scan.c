@@ -72,7 +72,7 @@ uint64_t search_family(const Solution *s)
 {
     const uint64_t part[] = {(uint64_t)s->EnableMatrixInstruction,
                              (uint64_t)s->ConsumerSchedule,
-                             (uint64_t)(s->NvRing + 1),
+                             (uint64_t)(s->NvRing + 1 + 2 * (s->KeepWindow > 0)),
                              (uint64_t)(s->GlobalSplitU > 1),
                              (uint64_t)(s->LocalSplitU > 1),
                              (uint64_t)(s->StreamK > 0),

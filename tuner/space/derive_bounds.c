@@ -51,6 +51,7 @@ static const Bound bounds[] = {
     {PARAM_NvRing, -1, 1, false},
     {PARAM_NvLanesM, 0, 32, false},
     {PARAM_NvBlocks, 0, 32, false},
+    {PARAM_KeepWindow, 0, 227, false},
     {PARAM_ConsumerSchedule, 0, 1, false},
     {PARAM_ConsumerLag, 0, 15, false},
     {PARAM_RingStages, 0, 16, false},

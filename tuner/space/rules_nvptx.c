@@ -10,8 +10,10 @@
 #include "index/ring_tile.h"
 #include "problem/indices.h"
 #include "problem/matrix_inst.h"
+#include "problem/window.h"
 #include "space/derive_internal.h"
 #include "space/direct.h"
+#include "space/keep.h"
 
 enum { CHUNK = 16, WARP = 32, MOST_SPLITS = 8 };
 
@@ -143,7 +145,7 @@ static bool check_tile(Derive *d)
             int o = operand_along(d, t);
             bool transpose = d->tlu[o] && d->f->bpe == 1;
             if (side % (transpose ? 32 : 16) ||
-                (d->tlu[o] && (!is_pow2(side) || !is_pow2(AB(s, MacroTile, o)))))
+                (d->tlu[o] && !s->KeepWindow && (!is_pow2(side) || !is_pow2(AB(s, MacroTile, o)))))
                 REJECT(d, NV_WAVE_TILE, t, side);
         }
         run = 2;
@@ -248,15 +250,34 @@ static bool check_shift(Derive *d, int t)
 
 bool derive_without_ring(Derive *d)
 {
-    static const ParamId of_rings[] = {PARAM_NvLanesM, PARAM_NvBlocks, PARAM_NvShift};
+    static const ParamId of_rings[] = {PARAM_NvLanesM, PARAM_NvBlocks, PARAM_NvShift, PARAM_KeepWindow};
     Solution *s = d->s;
     if (d->f->target->family != TARGET_NVPTX) return true;
     if (!check_f8(d) || !check_contraction(d)) return false;
-    const int32_t values[] = {s->NvLanesM, s->NvBlocks, s->NvShift};
-    for (int i = 0; i < 3; i++)
+    const int32_t values[] = {s->NvLanesM, s->NvBlocks, s->NvShift, s->KeepWindow};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (values[i]) STOP(d, NV_NO_RING, of_rings[i], values[i]);
     s->NvRoundXF32 = 1; /* there are no xf32 instructions */
     return check_only(d, ONLY_NV);
+}
+
+/* Windows that stay in local memory: which convolutions, and what such kernels do not have. */
+static bool check_window(Derive *d)
+{
+    const Solution *s = d->s;
+    Indices x;
+    Window w;
+    if (!s->KeepWindow) return true;
+    if (!gathers(d) || !s->EnableMatrixInstruction || !is_16bit(d->f->type)) STOP(d, NV_KEEP, s->KeepWindow);
+    if (indices_of_type(d->f->pt, s->PackBatchDims, &x)) {
+        err_clear();
+        STOP(d, NV_KEEP, s->KeepWindow);
+    }
+    if (window_of(&x, &w) || w.per_tap || w.image_in_batch) STOP(d, NV_KEEP, s->KeepWindow);
+    if (s->GlobalSplitU > 1 || s->LocalSplitU > 1 || s->PersistentKernel || s->StreamK || s->StaggerU)
+        STOP(d, NV_KEEP_FORM, s->KeepWindow);
+    if (w.group >= 0 && fused_any(&d->f->fused)) STOP(d, NV_KEEP_FORM, s->KeepWindow);
+    return true;
 }
 
 /* Bytes of one operand's tile in a stage. */
@@ -301,6 +322,12 @@ static bool check_local(Derive *d)
         stages += ring_table(s->NumThreads, s->DepthU, s->PrefetchGlobalRead, pads).bytes;
     }
     int64_t bytes = ring_local_bytes(stages, result_bytes(d), fills);
+    if (s->KeepWindow) {
+        const int64_t room = (int64_t)s->KeepWindow * 1024;
+        if (room < result_bytes(d) || keep_room(s) < 1)
+            STOP(d, NV_KEEP_RESULTS, s->KeepWindow, (int32_t)(room - keep_room(s)), (int32_t)result_bytes(d));
+        bytes = room;
+    }
     if (bytes > limit) STOP(d, NV_LOCAL, bytes, s->PrefetchGlobalRead + 1, limit);
     s->LdsNumElementsAlignedA = (int32_t)(stage[0] / f->bpe);
     s->LdsNumElementsAlignedB = (int32_t)(stage[1] / f->bpe);
@@ -408,7 +435,7 @@ bool derive_nvptx(Derive *d)
     if (s->GlobalReadVectorWidth != -1)
         s->GlobalLoadVectorWidthA = s->GlobalLoadVectorWidthB = s->GlobalReadVectorWidth;
     if (!check_problem(d) || !check_layout(d) || !check_depth(d) || !check_values(d) || !check_tile(d) ||
-        !check_local(d))
+        !check_window(d) || !check_local(d))
         return false;
     if (s->EnableMatrixInstruction && s->NvLanesM) REJECT(d, NV_VALUE, PARAM_NvLanesM, s->NvLanesM);
     if (!s->EnableF32XdlMathOp) s->NvRoundXF32 = 1;

@@ -322,6 +322,7 @@ bool derive_without_wgmma(Derive *d)
         PARAM_SelfResetCounters, PARAM_PartsFirst,        PARAM_ConsumerLag};
     for (size_t i = 0; i < sizeof of_wgmma / sizeof *of_wgmma; i++) {
         const Param *p = param_at(of_wgmma[i]);
+        if (p->id == PARAM_DependentLaunch && s->KeepWindow) continue;
         int32_t v = *(const int32_t *)solution_field_const(s, p);
         if (v != *(const int32_t *)solution_field_const(&d->f->defaults, p))
             REJECT(d, WG_ONLY, of_wgmma[i], v);

@@ -44,6 +44,8 @@ INSTRUCTIONS = {
     'void g_ldsm_t(g_u32 *d, g_u32 at)': 'ldmatrix(d, at, true);',
     'void g_lds4(g_u32 *d, g_u32 at)': 'load_shared<16>(d, at);',
     'void g_lds1(g_u32 *d, g_u32 at)': 'load_shared<4>(d, at);',
+    'void g_sts_half(g_u32 to, unsigned short v)': 'memcpy(at_shared<char>(to, 2), &v, 2);',
+    'unsigned short g_lds_half(g_u32 at)': 'unsigned short v; memcpy(&v, at_shared<char>(at, 2), 2); return v;',
     'void g_ldsd(double *d, g_u32 at)': 'load_shared<8>(d, at);',
     'void g_keep_address(T *&p)': '',
     'void g_keep_number(int &x)': '',

@@ -731,7 +731,6 @@ void cluster_meet() { meet(cluster_barrier); }
 /* Launches in front: there are none here. A thread has to wait before its work-group reads or writes memory. */
 void launches_begin() { self().begins = true; }
 void launches_wait() { self().waited = true; }
-void __syncwarp() { meet_warp(); }
 
 /* The work-groups of a cluster, and nothing under way. */
 void ctas_begin(int n, int threads)

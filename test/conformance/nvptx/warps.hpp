@@ -59,6 +59,7 @@ void meet(Barrier &b)
 int warp() { return cur->cta * (WARPS / CTAS) + cur->tid / LANES; }
 int lane() { return cur->tid % LANES; }
 void meet_warp() { meet(warp_barrier[warp()]); }
+void __syncwarp() { meet_warp(); }
 void __syncthreads() { meet(group_barrier[cur->cta]); }
 
 template <class To, class From> To bits(From x)

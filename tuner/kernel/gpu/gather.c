@@ -45,8 +45,12 @@ void gpu_dims_sizes(const GpuPlan *p, Stmts *s)
 {
     static const char *const name[INDICES_GROUPS] = {"size_m", "size_n", "size_batch", "size_k"};
     const ContractNames names = dims_in(s, "");
+    const bool keeps = p->ring.window_bytes; /* rows of all groups are counted through */
     for (int g = 0; g < INDICES_GROUPS; g++) {
         const Expr *size = contract_size(p->indices, (IndexGroup)g, &names);
+        if (keeps && g == INDICES_M)
+            size = expr_mul(&s->pool, size, contract_size(p->indices, INDICES_BATCH, &names));
+        if (keeps && g == INDICES_BATCH) size = expr_const(&s->pool, 1);
         stmt_define(s, "unsigned", name[g], value_cast(s, "unsigned", value_expr(s, size)));
     }
 }

@@ -273,6 +273,9 @@ typedef struct {
     bool gathered_via_registers[2]; /* the same of A and B of contractions */
     bool pad_bits;                  /* contractions: a bit says whether an element is outside of a zero pad */
     int lds_bytes, stage_bytes;
+    int window_bytes; /* pixels and filters stay in so much shared memory (KeepWindow); 0: a ring of stages */
+    bool dependent_launch; /* of those: begins before the launch in front of it has ended */
+    int window_piece; /* elements of the filter that are copied at once */
 } GpuRing;
 
 /* Kernels of nvptx whose warp groups have a role each: one starts copies by the copy engine, the others

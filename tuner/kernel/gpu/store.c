@@ -216,7 +216,9 @@ const Value *gpu_dims_vectors(const GpuPlan *p, Stmts *s, int width, const Value
     const ContractNames names = {s, "o.x."};
     const int bytes = gpu_type_bytes(&p->out);
     const Expr *size = contract_extent(&names, 0);
+    const bool keeps = p->ring.window_bytes; /* the rows of all groups follow one another */
     const Value *zero = value_int(s, 0);
+    if (keeps) size = expr_mul(&s->pool, size, contract_size(p->indices, INDICES_BATCH, &names));
     if (!rows_run(p->indices)) return value_literal(s, "false");
     const Value *all = value_op(s, VALUE_EQ, value_expr(s, expr_mod_i(&s->pool, size, width)), zero);
     all = value_both(s, so_far, all);
@@ -226,6 +228,7 @@ const Value *gpu_dims_vectors(const GpuPlan *p, Stmts *s, int width, const Value
             const Expr *stride = contract_index_stride(p->indices, t, &names, i);
             if (i == 0 && !expr_is(stride, 1))
                 all = value_both(s, all, value_op(s, VALUE_EQ, value_expr(s, stride), value_int(s, 1)));
+            if (keeps && index_list_has(&p->indices->group[INDICES_BATCH], i)) continue;
             if (i) bits = value_op(s, VALUE_OR, bits, value_expr(s, expr_mul_i(&s->pool, stride, bytes)));
         }
         bits = value_op(s, VALUE_AND, bits, value_int(s, width * bytes - 1));

@@ -63,6 +63,7 @@ static RingResults results_of(const GpuPlan *p)
 
 static Err copy_check(const GpuPlan *p)
 {
+    if (p->ring.window_bytes) return ring_window_check(p);
     const int64_t stage = ring_tile_of(p, 0).bytes + ring_tile_of(p, 1).bytes, results = results_of(p).bytes,
                   table = p->indices ? ring_table_of(p).bytes : 0;
     if (p->n_stages < 2 || p->stage_bytes < 1 || p->ring.blocks < 1)
@@ -272,7 +273,13 @@ static void products(const GpuPlan *p, Stmts *s)
         stmt_call(s, "acc.a.shift", value_reg(s, "from_a"), value_reg(s, "lda"), value_reg(s, "m0"), lane);
         stmt_call(s, "acc.b.shift", value_reg(s, "from_b"), value_reg(s, "ldb"), value_reg(s, "n0"), lane);
     }
+    if (p->ring.window_bytes) stmt_call(s, "@keep", value_reg(s, "ring"), value_reg(s, "lds"), tid);
     call_on_ring(s, "@main_loop", value_reg(s, "acc"));
+    if (p->ring.window_bytes && ring_window_mends(p)) {
+        stmt_if(s, value_reg(s, "ring.steps"));
+        stmt_call(s, "@mend", value_reg(s, "acc"), value_reg(s, "lds"));
+        stmt_end(s);
+    }
 }
 
 /* Returns the address of the tile's first element of C ('c') or D. */
@@ -323,8 +330,15 @@ static void store_results(const GpuPlan *p, Stmts *s)
     const int table = p->indices ? (int)ring_table_of(p).bytes : 0;
     if (ring_fills_ahead(p)) lds = value_sum(s, lds, value_int(s, p->n_stages * p->stage_bytes + table));
     if (p->partial_sums) stmt_if(s, gpu_joined(p, s, lds));
-    stmt_call(s, "@store", value_reg(s, "o"), value_reg(s, "acc"), lds,
-              value_cast(s, "int", value_reg(s, "tid")));
+    const Value *tid = value_cast(s, "int", value_reg(s, "tid"));
+    const bool kept = ring_window_stores(p);
+    if (kept) {
+        stmt_if(s, value_op(s, VALUE_BOTH, value_reg(s, "o.wide"), value_reg(s, "ring.steps")));
+        stmt_call(s, "@store_kept", value_reg(s, "o"), value_reg(s, "acc"), lds, tid);
+        stmt_else(s);
+    }
+    stmt_call(s, "@store", value_reg(s, "o"), value_reg(s, "acc"), lds, tid);
+    if (kept) stmt_end(s);
     if (p->partial_sums) stmt_end(s);
     /* the stages that the next tile fills have had results, unless these have memory of their own */
     if (p->walk.persistent && !ring_fills_ahead(p)) stmt_barrier(s);
@@ -394,7 +408,7 @@ static Err kernel(const GpuPlan *p, Stmts *s, Buf *out)
 /* Prints the functions that follow those of the modules. */
 static Err functions(const GpuPlan *p, Stmts *s, Buf *out)
 {
-    TRY(ring_loop_put(p, s));
+    TRY(p->ring.window_bytes ? ring_window_put(p, s) : ring_loop_put(p, s));
     TRY(put_text(p, s, 0, out));
     const Value *d = value_reg(s, "d"), *v = value_reg(s, "v");
     if (p->indices)
@@ -412,6 +426,7 @@ static Err functions(const GpuPlan *p, Stmts *s, Buf *out)
                    value_call(s, "@from_c", v));
     stmt_end(s);
     TRY(ring_store(p, results_of(p), s));
+    if (ring_window_stores(p)) stmt_file(s, "nvptx/ring_window_store.cuh");
     if (p->partial_sums) {
         ring_store_elements(p, s);
         gpu_parts(p, s);

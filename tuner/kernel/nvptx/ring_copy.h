@@ -51,6 +51,16 @@ void ring_gather_loop_put(const RingCopy copy[2]);
 void ring_gather_iteration(const RingCopy copy[2], const Value *into);
 void ring_gather_part(const RingCopy *c, const Value *into, const Value *from, const Value *to);
 
+/* ---- windows that stay in shared memory: ring_window.c ---- */
+
+/* ERR_INPUT: the plan's contraction has no such window. Prints @Ring, @begin and @main_loop. */
+Err ring_window_check(const GpuPlan *p);
+Err ring_window_put(const GpuPlan *p, Stmts *s);
+/* Does it print @mend, which makes sums again that zeros in place of other groups' filters have made NaN? */
+bool ring_window_mends(const GpuPlan *p);
+/* Has the kernel @store_kept, which stores aligned results? */
+bool ring_window_stores(const GpuPlan *p);
+
 /* ---- the main loop: ring_loop.c ---- */
 
 /* Opens a function of both operands' copies and the ring, and of the stage `into`. Calls one without. */
