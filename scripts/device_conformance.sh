@@ -166,6 +166,8 @@ MatrixInstruction: [24, 64, K, 1, 1, 1, 2, 1, 1], EngineStore: False
 MatrixInstruction: [64, 8, K, 1, 1, 1, 1, 1, 1]
 MatrixInstruction: [64, 16, K, 1, 1, 2, 1, 1, 1], ClusterN: 2
 EOF
+      case $2 in [FB]8*) ;; *) for tile in "[256, 64, $k, 1, 1, 1, 1, 1, 2], ConsumerLag: 3" "[64, 64, $k, 1, 1, 1, 1, 2, 1], ConsumerLag: 1, $parts"; do
+        echo "MatrixInstruction: $tile, PersistentKernel: 1, PersistentKernelAlongBatch: True"; done;; esac
       case $2 in [FB]8*) sed 's/$/, PromotionSets: 2, PersistentKernel: 1, PersistentKernelAlongBatch: True/' <<EOF
 MatrixInstruction: [64, 64, 32, 1, 1, 1, 1, 1, 1], ClusterN: 2
 MatrixInstruction: [128, 64, 32, 1, 1, 1, 1, 1, 1], ConsumerSchedule: PingPong
