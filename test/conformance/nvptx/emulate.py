@@ -2,8 +2,8 @@
 the text that are instructions (asm) are replaced by those of warps.hpp; D is compared with numpy.
 
 Buffers end at a page that cannot be read or written; every other one begins at a multiple of 16 bytes instead. Checked is what the text computes: layouts, edges, splits,
-conversions by plain code; in kernels by wgmma also the protocol of mbarriers, the copy engine and wgmma (hopper.hpp). Not
-checked: what other instructions do, waits for cp.async, races.
+conversions by plain code; waits for cp.async; in kernels by wgmma also the protocol of mbarriers, the copy engine and wgmma
+(hopper.hpp). Not checked: what other instructions do, races.
 """
 import argparse
 import concurrent.futures
@@ -33,9 +33,9 @@ INSTRUCTIONS = {
     'float g_f8_to_f(unsigned char x)': 'return e4m3::get(x);',
     'void g_cp(g_u32 to, const void *from)': 'copy_async<W>(to, from, W);',
     'void g_cpz(g_u32 to, const void *from, int bytes)': 'copy_async<W>(to, from, bytes);',
-    'void g_commit()': '',
+    'void g_commit()': 'commit_copies();',
     'void g_prefetch(const void *p)': '(void)*(const volatile char *)p;',
-    'void g_arrived()': '',
+    'void g_arrived()': 'await_copies(N);',
     'void wait_for_previous()': '',
     'float g_tanh(float x)': 'return tanhf(x);',
     'void flags_begin()': '',

@@ -64,6 +64,7 @@ void run_groups(std::vector<Fiber> &fibers, std::vector<char> &stacks, int group
     for (size_t t = 0; t < n; t++) {
         Fiber &f = fibers[t];
         f.tid = (int)t % threads, f.cta = (int)t / threads, f.done = false, f.seen = UINT64_MAX;
+        f.copies.clear(), f.groups.clear();
         getcontext(&f.c);
         f.c.uc_stack.ss_sp = &stacks[t * bytes], f.c.uc_stack.ss_size = bytes, f.c.uc_link = nullptr;
         makecontext(&f.c, fiber, 0);

@@ -2,7 +2,8 @@
  * at barriers, instructions of a whole warp are functions in which its lanes meet. Where elements of matrix
  * fragments are, is written down from the PTX ISA's figures of mma.sync and ldmatrix, not from the kernels.
  * emulate.py puts this in front of a text, and launch.hpp behind it. One work-group (with hopper.hpp, one cluster) at
- * a time; asynchronous copies of cp.async are done at once. Misaligned accesses abort. */
+ * a time. What a copy of cp.async writes is NaN from its issue on, and its data from the thread's wait for its group
+ * on, so that what is read in between, or still needed of before, is seen. Misaligned accesses abort. */
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -32,11 +33,17 @@ struct Index {
 struct Barrier {
     int n, count, turn;
 };
+struct Copy {
+    char *to, data[16];
+    int n;
+};
 struct Fiber {
     ucontext_t c;
     int tid, cta;
     bool done;
     uint64_t seen; /* progress when it last had to wait */
+    std::vector<Copy> copies;   /* that have not arrived */
+    std::vector<size_t> groups; /* of these, how many belong to each group that is committed */
 };
 Fiber *cur;
 ucontext_t scheduler;
@@ -171,9 +178,24 @@ template <int W> void load_shared(void *to, uint32_t at) { memcpy(to, at_shared<
 template <int W> void copy_async(uint32_t to, const void *from, int n)
 {
     if ((uintptr_t)from % W) abort();
-    char *p = at_shared<char>(to, W);
-    memset(p, 0, W);
-    memcpy(p, from, n);
+    Copy c = {at_shared<char>(to, W), {}, W};
+    memcpy(c.data, from, n);
+    memset(c.to, 0xff, W);
+    cur->copies.push_back(c);
+}
+void commit_copies()
+{
+    size_t n = cur->copies.size();
+    for (size_t g : cur->groups) n -= g;
+    cur->groups.push_back(n);
+}
+/* Copies of all groups but the last n arrive. */
+void await_copies(size_t n)
+{
+    size_t arrived = 0;
+    while (cur->groups.size() > n) arrived += cur->groups.front(), cur->groups.erase(cur->groups.begin());
+    for (size_t i = 0; i < arrived; i++) memcpy(cur->copies[i].to, cur->copies[i].data, cur->copies[i].n);
+    cur->copies.erase(cur->copies.begin(), cur->copies.begin() + (long)arrived);
 }
 /* Lane 8q + r has the address of row r of matrix q; register q of lane 4r + c its elements 2c, 2c + 1. */
 void ldmatrix(uint32_t *to, uint32_t at, bool trans)
