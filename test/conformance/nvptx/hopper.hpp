@@ -16,6 +16,7 @@
 #include <deque>
 #include <map>
 #include <random>
+#include <set>
 #include <unistd.h>
 
 #define HOPPER
@@ -78,6 +79,22 @@ struct Stored {
 };
 
 /* What a thread of these kernels has under way. */
+/* Words of shared memory. */
+struct SharedWords {
+    enum { WORD = 4 };
+    std::set<uint32_t> at;
+    void add(const Range &r)
+    {
+        for (uint32_t i = r.at / WORD * WORD; i < r.at + r.bytes; i += WORD) at.insert(i);
+    }
+    /* Whether one of them is in a range: its address, else -1. */
+    int64_t in(const Range &r) const
+    {
+        if (at.empty() || *at.rbegin() + WORD <= r.at) return -1;
+        const auto i = at.lower_bound(r.at / WORD * WORD);
+        return i != at.end() && *i < r.at + r.bytes ? (int64_t)*i : -1;
+    }
+};
 struct Thread {
     std::deque<Product> products;
     std::vector<Words> rows; /* words of X of the products that are made now, which other lanes need */
@@ -90,7 +107,7 @@ struct Thread {
     bool acquired = true; /* a fence has followed the barrier that told of others' sums */
     bool acquires = false, keeps = false; /* a load has acquired others' sums; so that they may be read until new ones are written */
     bool begins = false, waited = false; /* before the launches in front have ended; for them */
-    std::vector<Range> dirty; /* writes that no fence of the proxy has followed */
+    SharedWords dirty; /* writes that no fence of the proxy has followed */
 };
 
 /* Turns of the cluster's barrier in which a word of shared memory was written by a thread, and read by another
@@ -301,8 +318,7 @@ void check_unused(Cta &c, const Range &r)
     for (const Stored &s : c.stores)
         if (s.from.meets(r)) fail("a copy into shared address %lld, which a store still reads", r.at);
     for (const Thread &t : c.thread)
-        for (const Range &w : t.dirty)
-            if (w.meets(r)) fail("a copy over shared address %lld, which was written without a fence of the proxy", w.at);
+        if (t.dirty.in(r) >= 0) fail("a copy over shared address %lld, which was written without a fence of the proxy", t.dirty.in(r));
     check_read(c, r);
     for (const auto &b : c.barrier)
         if (r.meets({b.first, 8})) fail("a copy over the mbarrier at %lld", b.first);
@@ -388,8 +404,7 @@ void engine_store_to(const void *map, uint32_t from, const Place &c, int dims, b
     check_waited();
     check_range(r);
     for (const Thread &t : cta().thread)
-        for (const Range &w : t.dirty)
-            if (w.meets(r)) fail("a store of shared address %lld, which was written without a fence of the proxy", w.at);
+        if (t.dirty.in(r) >= 0) fail("a store of shared address %lld, which was written without a fence of the proxy", t.dirty.in(r));
     cta().stores.push_back({map, r, c, -1, cur->tid});
 }
 void engine_store(const void *map, uint32_t from, int c0, int c1, int c2) { engine_store_to(map, from, {c0, c1, c2}, 3, false); }
@@ -420,7 +435,7 @@ void engine_wait(int n)
     }
     cta().stores.swap(left);
 }
-void proxy_fence_own() { self().dirty.clear(); }
+void proxy_fence_own() { self().dirty.at.clear(); }
 
 /* ---- shared memory by addresses ---- */
 
@@ -438,7 +453,7 @@ void written(Range r)
         if (b.mask >> cur->cta & 1 && r.meets({b.to, (uint32_t)b.data.size()})) fail("a write to shared address %lld, which a copy is to fill", r.at);
     check_read(cta(), r);
     turns_at(cta(), r.at).written = turn_now();
-    self().dirty.push_back(r);
+    self().dirty.add(r);
 }
 void write_word(uint32_t at, uint32_t v)
 {
@@ -578,10 +593,17 @@ void wgmma_start(Sum *sums, uint64_t x, uint64_t y, int add, const uint32_t *row
     if (cur->tid % 128 == 0) { /* one thread's ranges stand for the warp group's */
         if (!rows) reads_of<BYTES>(p.reads, x, X_K, 64);
         reads_of<BYTES>(p.reads, y, Y_K, N);
-        for (const Thread &o : cta().thread)
-            for (const Range &w : o.dirty)
-                for (const Range &r : p.reads)
-                    if (w.meets(r)) fail("wgmma reads shared address %lld, which was written without a fence of the proxy", w.at);
+        Range all = p.reads[0];
+        for (const Range &r : p.reads) {
+            const uint32_t end = std::max(all.at + all.bytes, r.at + r.bytes);
+            all.at = std::min(all.at, r.at), all.bytes = end - all.at;
+        }
+        for (const Thread &o : cta().thread) {
+            if (o.dirty.in(all) < 0) continue;
+            for (const Range &r : p.reads)
+                if (o.dirty.in(r) >= 0)
+                    fail("wgmma reads shared address %lld, which was written without a fence of the proxy", o.dirty.in(r));
+        }
     }
     bool first = true;
     for (const Product &o : t.products) first = first && o.sums != sums;
