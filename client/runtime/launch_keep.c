@@ -2,8 +2,7 @@
  * numbers are those of the kernel's text (kernel/nvptx/text/ring_window.cuh). */
 #include "base/integer.h"
 #include "client/runtime/launch_priv.h"
-
-enum { CHUNK = 8, STEP = 16, CHUNK_BYTES = 16 }; /* elements of 16 bytes; of a step of K */
+#include "problem/keep.h"
 
 static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -49,13 +48,13 @@ static bool pixels_fit(const Keep *k)
 {
     const Window *w = &k->w;
     for (int d = 0; d < WINDOW_SPATIAL; d++)
-        if ((k->outs[d] > 1 && !divides(CHUNK, stride(k, k->pixels, w->out[d]))) ||
-            (k->taps[d] > 1 && !divides(CHUNK, stride(k, k->pixels, w->tap[d]))))
+        if ((k->outs[d] > 1 && !divides(KEEP_CHUNK, stride(k, k->pixels, w->out[d]))) ||
+            (k->taps[d] > 1 && !divides(KEEP_CHUNK, stride(k, k->pixels, w->tap[d]))))
             return false;
     for (int32_t i = 0; i < k->x->indices.n_pads[k->pixels]; i++)
-        if (!divides(CHUNK, k->x->pad_start[k->pixels][i])) return false;
-    return divides(CHUNK, k->channels * k->groups) &&
-           (k->images == 1 || divides(CHUNK, stride(k, k->pixels, w->image)));
+        if (!divides(KEEP_CHUNK, k->x->pad_start[k->pixels][i])) return false;
+    return divides(KEEP_CHUNK, k->channels * k->groups) &&
+           (k->images == 1 || divides(KEEP_CHUNK, stride(k, k->pixels, w->image)));
 }
 
 /* Pieces of the filter are aligned, and offsets of its elements are counted with 31 bits. */
@@ -104,9 +103,10 @@ static int64_t local_bytes(const Keep *k)
     const int64_t tile = k->s->map.macro_tile[0], warp = k->s->map.keep_rows;
     const bool grouped = k->groups > 1;
     const int64_t of_warp = (grouped && k->rows < warp ? warp / k->rows : 1) * k->channels;
-    const int64_t per_tap = int_ceil_div(of_warp + (grouped && of_warp % CHUNK ? CHUNK - 1 : 0), STEP);
+    const int64_t per_tap =
+        int_ceil_div(of_warp + (grouped && of_warp % KEEP_CHUNK ? KEEP_CHUNK - 1 : 0), KEEP_STEP);
     const int64_t others = grouped && k->rows % tile ? int_ceil_div(tile - warp, k->rows) : 0;
-    const int64_t pieces = int_ceil_div(others * k->channels, CHUNK) + 2 * per_tap;
+    const int64_t pieces = int_ceil_div(others * k->channels, KEEP_CHUNK) + 2 * per_tap;
     const int64_t rows = rows_of_tile(k), crossed = min64(k->images - 1, int_ceil_div(rows - 1, k->outs[1]));
     const int64_t wide = rows == 1 ? min64(k->s->map.macro_tile[1], k->outs[0]) : k->outs[0];
     int64_t reach[WINDOW_SPATIAL], steps, bytes;
@@ -117,9 +117,9 @@ static int64_t local_bytes(const Keep *k)
     const int64_t cols = (wide - 1) * k->step[0] + reach[0];
     const int64_t lines = (rows - 1) * k->step[1] + reach[1] + crossed * max64(0, reach[1] - k->step[1]);
     if (__builtin_mul_overflow(k->taps[0] * k->taps[1], per_tap, &steps) || steps > INT32_MAX / 1024 ||
-        __builtin_mul_overflow(lines * cols, (pieces | 1) * CHUNK_BYTES, &bytes) || bytes > INT32_MAX)
+        __builtin_mul_overflow(lines * cols, (pieces | 1) * KEEP_CHUNK_BYTES, &bytes) || bytes > INT32_MAX)
         return -1;
-    return (steps + k->s->map.depth_u / STEP) * CHUNK_BYTES + bytes;
+    return (steps + k->s->map.depth_u / KEEP_STEP) * KEEP_CHUNK_BYTES + bytes;
 }
 
 bool keep_fits(const LibSolution *s, const Contraction *p)

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "problem/indices.h"
+#include "problem/keep.h"
 
 static bool indices_of(const Solution *s, Indices *x)
 {
@@ -23,14 +24,10 @@ int32_t keep_rows(const Solution *s) { return s->MacroTile0 / s->MIWaveGroup.v[0
 
 int32_t keep_room(const Solution *s)
 {
-    enum { CHUNK = 8, CHUNK_BYTES = 16 };
     Indices x;
     if (!indices_of(s, &x)) return 0;
     const bool rows_first = indices_tile_first(&x, indices_rows_of_b(&x));
-    const int32_t line = rows_first ? s->MacroTile0 : s->DepthU,
-                  lines = rows_first ? s->DepthU : s->MacroTile0;
-    const int32_t stage = lines * (line / CHUNK | 1) * CHUNK_BYTES;
-    const int32_t table = rows_first ? 0 : s->MacroTile0 * CHUNK_BYTES; /* of the filter's lines */
-    enum { KEPT = 512 };                                                /* of the kernel's own numbers */
-    return s->KeepWindow * 1024 - KEPT - (s->PrefetchGlobalRead + 1) * stage - table;
+    const int32_t stage = keep_stage_bytes(s->MacroTile0, s->DepthU, rows_first);
+    const int32_t table = rows_first ? 0 : s->MacroTile0 * KEEP_CHUNK_BYTES; /* of the filter's lines */
+    return s->KeepWindow * 1024 - KEEP_OWN_BYTES - (s->PrefetchGlobalRead + 1) * stage - table;
 }

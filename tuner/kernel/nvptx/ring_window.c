@@ -2,6 +2,7 @@
  * window as the text has them (text/ring_window.cuh), and the text. */
 #include "kernel/contract.h"
 #include "kernel/nvptx/ring_copy.h"
+#include "problem/keep.h"
 #include "problem/window.h"
 
 typedef struct {
@@ -133,12 +134,19 @@ Err ring_window_put(const GpuPlan *p, Stmts *s)
     Keep k = {.p = p, .s = s, .names = {s, "dims."}};
     TRY(ring_window_check(p));
     (void)window_of(p->indices, &k.w);
+    const bool rows_first = p->op[FILTER].tlu;
     const struct {
         const char *name;
         int value;
-    } all[] = {{"@WAVE_M", p->mt[0] / p->matrix.waves[0]}, {"@WAVE_N", p->mt[1] / p->matrix.waves[1]},
-               {"@WAVES_M", p->matrix.waves[0]},           {"@WIDE", p->ring.window_piece},
-               {"@K_MAJOR", !p->op[FILTER].tlu},           {"@STAGES", p->n_stages}};
+    } all[] = {{"@WAVE_M", p->mt[0] / p->matrix.waves[0]},
+               {"@WAVE_N", p->mt[1] / p->matrix.waves[1]},
+               {"@WAVES_M", p->matrix.waves[0]},
+               {"@WIDE", p->ring.window_piece},
+               {"@K_MAJOR", !rows_first},
+               {"@STAGES", p->n_stages},
+               {"@LINE_BYTES", keep_line_bytes(p->mt[0], p->depth_u, rows_first)},
+               {"@STAGE_BYTES", keep_stage_bytes(p->mt[0], p->depth_u, rows_first)},
+               {"@KEPT_BYTES", KEEP_OWN_BYTES}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) stmt_constant(s, "int", all[i].name, all[i].value);
     structure(s);
     common_divisor(s);
@@ -164,10 +172,8 @@ bool ring_window_mends(const GpuPlan *p)
 /* Vectors of 8 results of two bytes, which nothing else is made of, and which pass through the stages. */
 bool ring_window_stores(const GpuPlan *p)
 {
-    enum { CHUNK = 8, CHUNK_BYTES = 16, PASSED = 16 * 24 * 2 /* of a warp */ };
-    const bool rows_first = p->op[FILTER].tlu;
-    const int line = rows_first ? p->mt[0] : p->depth_u, lines = rows_first ? p->depth_u : p->mt[0];
-    const int stages = p->n_stages * lines * (line / CHUNK | 1) * CHUNK_BYTES;
+    enum { PASSED = 16 * 24 * 2 /* of a warp */ };
+    const int stages = p->n_stages * keep_stage_bytes(p->mt[0], p->depth_u, p->op[FILTER].tlu);
     return p->ring.window_bytes && gpu_type_bytes(&p->out) == 2 && !fused_any(&p->fused) && !gpu_reads_c(p) &&
            !gpu_adds(p) && p->n_threads / p->wave * PASSED <= stages;
 }

@@ -2,7 +2,7 @@
  * once, and multiplies them from there, tap by tap. Filters go through a ring of stages of DepthU elements of
  * K. Constants: MT0 MT1 NT DU (ring.h); WAVE_M WAVE_N, the rows and columns of a warp; WAVES_M, warps along
  * rows; WIDE, elements of a piece of the filter; K_MAJOR, channels of the filter are contiguous, else its rows;
- * STAGES. @wait_for_launches() waits for the launch before, if it may still run.
+ * STAGES; LINE_BYTES STAGE_BYTES KEPT_BYTES (problem/keep.h). @wait_for_launches() waits for the launch before, if it may still run.
  *
  *     stages   K_MAJOR: a line of DepthU elements per row; else a line of rows per element of K
  *     kept     a @Ring for what is seldom or later, so that it needs no registers meanwhile
@@ -16,8 +16,6 @@
  * read the same channels, those of their groups; elements of the filter are 0 where a row and a channel are of
  * different groups. Lines have an odd number of 16-byte chunks, so that ldmatrix has no bank conflicts. */
 constexpr int @STEPS = @DU / 16; /* of a stage */
-constexpr int @LINE_BYTES = @K_MAJOR ? (@STEPS * 2 | 1) * 16 : (@MT0 / 8 | 1) * 16;
-constexpr int @STAGE_BYTES = (@K_MAJOR ? @MT0 : @DU) * @LINE_BYTES;
 /* A divisor and 2^32 / divisor; the quotient is that or one more. */
 struct @Divisor {
     @u32 d, m;
@@ -48,7 +46,7 @@ struct @Ring {
     const @T *a;
     @u32 table, line_table, pixels;
 };
-constexpr int @KEPT_BYTES = 512, @KEPT_AT = @STAGES * @STAGE_BYTES;
+constexpr int @KEPT_AT = @STAGES * @STAGE_BYTES;
 static_assert(sizeof(@Ring) <= @KEPT_BYTES, "there is room for it");
 
 /* The steps of a tap, which are those of the channels that a warp's rows read, and the pieces of the channels
