@@ -4,8 +4,6 @@
 #include <math.h>
 
 #include "measure/search.h"
-#include "measure/search_left.h"
-#include "measure/search_quota.h"
 #include "test/space_setup.h"
 
 enum { N_SIZES = 12, FIRST_PAIRS = 23 * N_SIZES };
@@ -375,6 +373,43 @@ static void test_large(void **state)
     setup_fini(&x);
 }
 
+/* The share of size 0 in the pairs of the second batch, where another library is `faster` times as fast
+ * there. */
+static double share_of_size(Setup *x, const double *best, double faster)
+{
+    Search s;
+    SearchBatch batch = {0};
+    Outcome out = {0};
+    size_t n = 0;
+    search_open(x, &s, SEARCH_MODEL);
+    assert_ok(search_next(&s, &(SearchQuota){SIZE_MAX, 12, CHEAP, 1, 0, 1}, NULL, &batch));
+    batch_measure(x, &s, &batch, best, &out);
+    for (uint32_t z = 0; z < N_SIZES; z++)
+        search_peer(&s, z, search_value(&s, s.best[z], z) / (z == 0 ? faster : 0.5));
+    assert_ok(search_next(&s, &(SearchQuota){8, 4, DEAR, 1, 0, 1}, NULL, &batch));
+    assert_true(batch.n > 0);
+    for (size_t i = 0; i < batch.n; i++) n += batch.v[i].size == 0;
+    const double share = (double)n / (double)batch.n;
+    VEC_FINI(&batch);
+    search_fini(&s);
+    return share;
+}
+
+/* A size on which another library is faster gets more candidates; one on which it is slower, as many. */
+static void test_peer(void **state)
+{
+    (void)state;
+    Setup x;
+    double best[N_SIZES];
+    wide_space(&x);
+    oracle(&x, best);
+    const double none = share_of_size(&x, best, 0), slower = share_of_size(&x, best, 0.8);
+    assert_true(slower == none);
+    print_message("share of a size: %.2f, behind a peer %.2f\n", none, share_of_size(&x, best, 1.5));
+    assert_true(share_of_size(&x, best, 1.5) > none);
+    setup_fini(&x);
+}
+
 /* The bijection maps 0 .. n-1 onto itself. */
 static void test_shuffle(void **state)
 {
@@ -505,37 +540,6 @@ static void test_twins(void **state)
     setup_fini(&x);
 }
 
-/* Rounds of a search that learns take a share of what is left, and at least as long as some
- * sizes ask for; the last one takes what is left. */
-static void test_quota(void **state)
-{
-    (void)state;
-    SearchTime t = {.budget_s = 120,
-                    .left_s = 100,
-                    .kernel_s = 0.1,
-                    .pair_s = 0.05,
-                    .sizes_s = 20,
-                    .scale = 1,
-                    .n_rounds = 1,
-                    .n_cores = 16,
-                    .learns = true,
-                    .overlaps = true};
-    SearchQuota q = search_quota(&t);
-    assert_true(q.seconds == 25 && q.kernels >= 200 && q.per_size > 4);
-    t.left_s = 40; /* what all sizes take */
-    q = search_quota(&t);
-    assert_true(q.seconds == 20);
-    t.left_s = 15; /* two such rounds are not left */
-    q = search_quota(&t);
-    assert_true(q.seconds == 15);
-    t.left_s = 0.01;
-    assert_int_equal(search_quota(&t).per_size, 0);
-    t.n_rounds = 0; /* the first one is measured in any case */
-    assert_true(search_quota(&t).seconds >= 20);
-    t.budget_s = 0; /* without a budget nothing depends on time */
-    assert_true(search_quota(&t).seconds == 0 && search_quota(&t).kernels == SIZE_MAX);
-}
-
 /* A size that is called often is worth more, a short one less; without counts all are alike. */
 static void test_weights(void **state)
 {
@@ -556,28 +560,6 @@ static void test_weights(void **state)
     arena_fini(&a);
 }
 
-/* A gain that halves in each round, from 8 % on, falls below a thousandth after six or seven rounds. */
-static void test_left(void **state)
-{
-    (void)state;
-    SearchPace p = {.n_rounds = 3,
-                    .first_hope = 0.32,
-                    .last_hope = 0.08,
-                    .compile_s = 10,
-                    .measure_s = 2,
-                    .budget_s = (double)INFINITY};
-    SearchLeft l = search_left(&p);
-    assert_true(l.compile_lo >= 20 && l.compile_lo <= 65 && l.compile_hi >= 65 && l.compile_hi <= 150);
-    assert_true(fabs(l.measure_hi - l.compile_hi / 5) < 1e-9);
-    p.budget_s = 24; /* enough for two rounds */
-    l = search_left(&p);
-    assert_true(fabs(l.compile_hi - 20) < 1e-9 && l.compile_lo <= l.compile_hi);
-    p.last_hope = 0; /* nothing is promised: at most one more round */
-    p.budget_s = (double)INFINITY;
-    l = search_left(&p);
-    assert_true(l.compile_lo == 0 && fabs(l.compile_hi - 10) < 1e-9);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_shuffle),
@@ -585,12 +567,11 @@ int main(void)
                                        cmocka_unit_test(test_small),
                                        cmocka_unit_test(test_find),
                                        cmocka_unit_test(test_large),
+                                       cmocka_unit_test(test_peer),
                                        cmocka_unit_test(test_replay),
-                                       cmocka_unit_test(test_left),
                                        cmocka_unit_test(test_weights),
                                        cmocka_unit_test(test_twins),
                                        cmocka_unit_test(test_oracle),
-                                       cmocka_unit_test(test_first_batch_covers),
-                                       cmocka_unit_test(test_quota)};
+                                       cmocka_unit_test(test_first_batch_covers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,6 +95,7 @@ Err search_init(Search *s, const SearchOptions *o)
     TRY_ALLOC(s->n_measured);
     TRY_ALLOC(s->promise = ARENA_ARRAY(&s->arena, o->n_sizes, double));
     TRY_ALLOC(s->waited = ARENA_ARRAY(&s->arena, o->n_sizes, size_t));
+    TRY_ALLOC(s->peer = ARENA_ARRAY(&s->arena, o->n_sizes, double));
     for (size_t z = 0; z < o->n_sizes; z++) s->best[z] = UINT32_MAX;
     TRY(places_make(s));
     TRY(launches_make(s));
@@ -167,6 +168,8 @@ void search_result(Search *s, uint32_t c, uint32_t z, double ns)
             s->best[z] = i;
     }
 }
+
+void search_peer(Search *s, uint32_t z, double ns) { s->peer[z] = ns > 0 && !isinf(ns) ? ns : 0; }
 
 void search_failed(Search *s, uint32_t c)
 {

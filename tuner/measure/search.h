@@ -95,6 +95,7 @@ typedef struct {
     double *launch_s;      /* of each size: the model's estimate of the fastest launch */
     size_t *n_measured;    /* of each size */
     double *promise;       /* of each size: expected gain of the pairs of the last batch */
+    double *peer;          /* of each size: ns of another library (search_peer); 0: not known */
     size_t *waited;        /* of each size: batches since it was in one */
     size_t n_dims, next;   /* next: in the order of random and exhaustive search */
     size_t n_batches, n_pairs;
@@ -125,6 +126,9 @@ void search_replay(Search *s, const SearchBatch *batch);
 Err search_candidate(Search *s, int64_t permutation, uint32_t *candidate);
 /* The time of a pair in ns; INFINITY: it failed. */
 void search_result(Search *s, uint32_t candidate, uint32_t size, double ns);
+/* Another library takes ns on a size: where that is less than the best candidate takes, later batches weigh
+ * the size more, since a faster kernel is known to be possible. */
+void search_peer(Search *s, uint32_t size, double ns);
 /* The candidate cannot be written or compiled. */
 void search_failed(Search *s, uint32_t candidate);
 double search_value(const Search *s, uint32_t candidate, uint32_t size);

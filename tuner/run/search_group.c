@@ -409,7 +409,9 @@ Err search_group_prepare(SearchGroup *x)
     TRY(order_make(x));
     TRY(variants_of(x));
     TRY(wanted_make(x));
+    x->r->config->globals.Peer = g->round == 1 ? x->peer : 0;
     TRY(group_identify(x->r, g));
+    x->r->config->globals.Peer = 0;
     if (!VEC_PUSH(&x->setting, g->setting)) FAIL(ERR_FAILED, "out of memory for %zu rounds", x->n_rounds);
     for (size_t i = 0; i < g->n_variants; i++)
         x->made.v[x->after.of_variant[i]].kernel = g->variant[i].kernel;
@@ -474,6 +476,17 @@ static Err size_results(SearchGroup *x, const PlanView *p, uint32_t z, Arena *a)
     return 0;
 }
 
+/* Takes the peer's time of a size, which the first round measures. */
+static Err peer_result(SearchGroup *x, const PlanView *p, uint32_t z, Arena *a)
+{
+    Result peer;
+    Str name;
+    if (!x->peer || x->g->round != 1) return 0;
+    TRY(result_peer(&x->r->store, a, p, z, &name, &peer));
+    if (peer.good) search_peer(&x->search, z, peer.ns.median);
+    return 0;
+}
+
 /* The store's view of the round, which is no plan. */
 static Err view_make(const SearchGroup *x, Arena *a, PlanView *p)
 {
@@ -513,6 +526,7 @@ Err search_group_results(SearchGroup *x)
         arena_reset(&a);
         e = view_make(x, &a, &p);
         if (!e) e = size_results(x, &p, z, &a);
+        if (!e) e = peer_result(x, &p, z, &a);
     }
     arena_fini(&a);
     x->now.batch.n = 0;

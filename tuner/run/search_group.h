@@ -43,6 +43,7 @@ typedef struct {
     SearchTurn after;     /* the round that was chosen last */
     VEC(int64_t) setting; /* of each round, in the store */
     bool finished;        /* there is no next batch */
+    int peer;             /* the config's Peer: it is timed in the first round */
 } SearchGroup;
 
 /* The group's sizes are known. A group without valid solutions is given up: g->skip. */

@@ -423,12 +423,18 @@ static Err round_advance(Searching *x)
 static Err round_measure(Searching *x)
 {
     Run *r = x->r;
-    bool any = false;
-    for (size_t i = 0; i < x->n; i++) any = any || !x->group[i].g->skip;
+    bool any = false, first = false;
+    for (size_t i = 0; i < x->n; i++) {
+        const Group *g = x->group[i].g;
+        any = any || !g->skip, first = first || (!g->skip && g->round == 1);
+    }
     if (!any) return 0;
     const uint64_t start = clock_ns();
-    TRY(step_write(r));
-    TRY(step_measure(r));
+    r->config->globals.Peer = first ? x->as_given.Peer : 0;
+    Err e = step_write(r);
+    if (!e) e = step_measure(r);
+    r->config->globals.Peer = 0;
+    TRY(e);
     TRY(aside_check(r));
     const double s = (double)(clock_ns() - start) * 1e-9;
     x->device_s += s;
@@ -482,6 +488,7 @@ static Err groups_open(Searching *x)
         SearchGroup *s = &x->group[i];
         double before;
         TRY(search_group_init(s, x->r, s->g));
+        s->peer = x->as_given.Peer;
         if (s->finished) continue;
         progress_step(&progress, i + 1, "%zu candidates", s->pool.n);
         x->n_sizes += s->n_own;
