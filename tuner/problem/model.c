@@ -125,16 +125,18 @@ bool model_is_copied(int32_t pack, int32_t align)
 }
 
 /* Bytes that the L2 cache gives for one that is used. The copy engine asks for a box's row, a line or
- * less, line by line: a row that does not begin with a line lies in two of them (H200, f16: a chunk of
- * 128x128x64 takes 750 clocks with such rows). Of other loads the cache gives SECTOR bytes at least, and a
+ * less, line by line: a row that does not begin with a line lies in two of them, of which the cache reads
+ * the sectors that it needs (H200, f16: a chunk of 128x128x64 takes 640 clocks with such rows, which fits
+ * TWO_LINES). Of other loads the cache gives SECTOR bytes at least, and a
  * tile has fewer in a row where its side lies along contiguous memory (H200: 1 to 4 halves of a column,
  * 4096x1x4096). Where a tile has the whole side, rows follow each other in a sector.
  * side, all: elements of the tile and of the operand along its side. */
 static double l2_waste(const ModelKernel *k, bool contiguous, int32_t side, double all, int32_t align)
 {
-    static const double SECTOR = 32;
+    static const double SECTOR = 32, TWO_LINES = 0.7;
     const double row = (double)(contiguous ? side : k->depth) * k->bytes_ab;
-    if (k->class == MODEL_ENGINE) return 1 + most(least(row, MODEL_ALIGN_MAX) - align, 0) / MODEL_ALIGN_MAX;
+    if (k->class == MODEL_ENGINE)
+        return 1 + TWO_LINES * most(least(row, MODEL_ALIGN_MAX) - align, 0) / MODEL_ALIGN_MAX;
     return contiguous && row < SECTOR && side < all ? SECTOR / row : 1;
 }
 

@@ -216,7 +216,7 @@ static bool check_sides(Derive *d)
         const bool k_major = wgmma_k_major(s, t);
         bool cut =
             !k_major ? ceil_div(side, row) % parts == 0 || s->DepthU / parts % 8 == 0 : side / parts % 8 == 0;
-        if (cluster > 4 || side % parts || !cut) REJECT(d, WG_CLUSTER, s->ClusterM, s->ClusterN, t);
+        if (cluster > 8 || side % parts || !cut) REJECT(d, WG_CLUSTER, s->ClusterM, s->ClusterN, t);
         if (side / parts > 256) REJECT(d, WG_SIDE, t, side / parts, 256);
     }
     return true;

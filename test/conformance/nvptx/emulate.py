@@ -370,8 +370,11 @@ def by_wgmma(kind, trans):
              **counted, **far},
             {'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1], 'GlobalSplitU': 3, 'ClusterN': 2, **clusters, **far},
             {'MatrixInstruction': [128, 64, k, 1, 1, 1, 1, 1, 2], 'GlobalSplitU': 5, 'EngineStore': False, **clusters, **far}]
+    out += [{'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1], 'ClusterM': 4, 'ClusterN': 2},
+            {'MatrixInstruction': [128, 64, k, 1, 1, 1, 1, 1, 1], 'ConsumerSchedule': 'PingPong', 'ClusterM': 2, 'ClusterN': 4}]
     if kind not in cases.F8:
-        out += [{'MatrixInstruction': [256, 64, k, 1, 1, 1, 1, 1, 2], 'ConsumerLag': 3},
+        out += [{'MatrixInstruction': [64, 64, k, 1, 1, 3, 1, 1, 1], 'ConsumerSchedule': 'PingPong', 'ClusterM': 4, 'WorkGroupMapping': 4},
+                {'MatrixInstruction': [256, 64, k, 1, 1, 1, 1, 1, 2], 'ConsumerLag': 3},
                 {'MatrixInstruction': [64, 128, k, 1, 1, 1, 1, 2, 1], 'ClusterM': 2, 'ClusterN': 2, 'ConsumerLag': 2},
                 {'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1], 'StreamK': 2, 'PersistentKernel': 0, 'ConsumerLag': 1, 'RingStages': 2},
                 {'MatrixInstruction': [64, 64, k, 1, 1, 1, 1, 2, 1], 'ConsumerLag': 5, 'EngineStore': False}]
