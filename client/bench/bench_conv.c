@@ -65,8 +65,8 @@ static const CliProgram program = {
              "-v -l "
              "-j -g, -F (1 forward, 2 data, 4 weights, sums; 0 all), -I -f -O (formats), -_ 3 with -! -@ -# "
              "-$ -^, "
-             "-m trans, -z same; -i is the number of timed blocks (10), -V 0 leaves the check out. convfp16, "
-             "convbfp16 and convint8 in place of conv choose the types.\n\n"
+             "-m trans, -z same; -i is the number of timed blocks (10; 0: results are only checked), -V 0 "
+             "leaves the check out. convfp16, convbfp16 and convint8 in place of conv choose the types.\n\n"
              "examples:\n"
              "  tuner-bench convfp16 --library out --peer cudnn -n 64 -c 64 -H 56 -W 56 -k 64 -F 1\n"
              "  tuner-bench conv --library out --peer onednn --threads 1 app.log\n"
@@ -104,7 +104,11 @@ static void times_print(const Command *m, const ConvDesc *c, ConvSide side, cons
         buf_printf(out, ",,,,,,,,%s\n", t->why);
         return;
     }
-    buf_printf(out, ",%s,%.6g,%.6g", t->algorithm, conv_flops(c) / ns->median, ns->median / 1000);
+    buf_printf(out, ",%s", t->algorithm);
+    if (ns->n)
+        buf_printf(out, ",%.6g,%.6g", conv_flops(c) / ns->median, ns->median / 1000);
+    else
+        buf_puts(out, ",,");
     if (ns->level > 0)
         buf_printf(out, ",%.6g,%.6g", ns->lo / 1000, ns->hi / 1000);
     else
@@ -114,7 +118,9 @@ static void times_print(const Command *m, const ConvDesc *c, ConvSide side, cons
         check_print(c, &t->check, out);
     else
         buf_puts(out, ",,");
-    buf_puts(out, "\n# ");
+    buf_putc(out, '\n');
+    if (!ns->n) return;
+    buf_puts(out, "# ");
     if (side == CONV_PEER) buf_printf(out, "fastest of %d algorithms", t->n_algos - t->n_left);
     if (t->n_left) buf_printf(out, " (%d more fail)", t->n_left);
     buf_printf(out, "%sblocks of %" PRId64 " calls%s over %" PRId64 " sets of tensors",
@@ -127,7 +133,7 @@ static void times_print(const Command *m, const ConvDesc *c, ConvSide side, cons
 
 static void ratio_print(Command *m, const ConvTimes t[CONV_SIDES], Buf *out)
 {
-    if (!t[CONV_OURS].ran || !t[CONV_PEER].ran) return;
+    if (!t[CONV_OURS].ran || !t[CONV_PEER].ran || !m->bench.n_blocks) return;
     const double ratio = t[CONV_PEER].ns.median / t[CONV_OURS].ns.median;
     buf_printf(out, "# %.4g times the peer's speed\n", ratio);
     m->log_ratio += log(ratio);
@@ -219,7 +225,7 @@ static Err run(Command *m, const CliLine *files, const MiopenConv *line)
     ConvBench *b = &m->bench;
     b->n_threads = m->n_threads > 0 ? (int)m->n_threads : cpu_count();
     b->seed = (uint64_t)m->seed;
-    b->n_blocks = line->iters < 1 ? 1 : line->iters > CONV_BLOCKS_MAX ? CONV_BLOCKS_MAX : line->iters;
+    b->n_blocks = line->iters > CONV_BLOCKS_MAX ? CONV_BLOCKS_MAX : line->iters;
     b->verify = line->verify;
     b->fill = INIT_NORMAL, b->fill_integers = INIT_RANDOM;
     if (m->fill) {

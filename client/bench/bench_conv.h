@@ -24,7 +24,7 @@ typedef struct {
     BlockTimer timer;
     int n_threads; /* of the library, the peer, data, reference and checks */
     uint64_t seed;
-    int64_t n_blocks;
+    int64_t n_blocks; /* 0: results are checked, no times are taken */
     bool verify;
     InitType fill, fill_integers;
     /* of the convolution that is at work */

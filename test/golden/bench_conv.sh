@@ -28,14 +28,15 @@ while read -r words; do
   grep WRONG out
 done <cases
 echo "--- cuDNN, faked"
-faked() { # SETTINGS WORDS: without norm_error_1, whose last digits are the compiler's
-  TUNER_FAKE="arch=sm_90;log=$PWD/calls;$1" LD_LIBRARY_PATH="$BIN/../fake/cuda" "$BIN"/tuner-bench $2 --peer cudnn -i 3 \
+faked() { # SETTINGS WORDS [BLOCKS]: without norm_error_1, whose last digits are the compiler's
+  TUNER_FAKE="arch=sm_90;log=$PWD/calls;$1" LD_LIBRARY_PATH="$BIN/../fake/cuda" "$BIN"/tuner-bench $2 --peer cudnn -i ${3:-3} \
     -n 1 -c 2 -k 4 -H 5 -W 4 -q 2 2>&1 | awk -F, -v OFS=, '!/^#/ && NF > 9 { $10 = "" } { print }'
 }
 faked '' 'conv -g 2 -u 2'
 faked '' 'conv -I NHWC -f NHWC -O NHWC --xf32 1 -F 1 -l 2 --pad_h_end 2'
 faked '' 'convfp16 -F 1'
 faked 'cudnn_wrong=1' 'conv -F 4'
+faked '' 'conv -F 1' 0
 grep -v '^launch\|^record\|^graph' calls # calls that were wrong
 echo "--- conv_peer.sh"
 cat >made <<'END'
