@@ -1,7 +1,7 @@
 #!/bin/sh
 # device_conformance.sh OUT [FAMILY...]: checks kernels of every family and data type on the NVIDIA GPU that is here, each
 # element of D, and under compute-sanitizer. Families: simt (ring of stages, FFMA), mma (ring, mma.sync), wgmma (copy engine;
-# with it pack: the same with copied operands, any leading dimension and address), direct (no local memory), register (NvRing
+# with it lag: the same with ConsumerLag, and pack: with copied operands, any leading dimension and address), direct (no local memory), register (NvRing
 # 0); or a part of one, by its name in runs() below.
 #
 # It runs these steps, each bounded by a time limit:
@@ -19,7 +19,7 @@
 # Environment: TUNER (build/bin/tuner), TUNER_CLIENT TUNER_BENCH TUNER_LOGIC TUNER_CREATELIB (beside it), JOBS (processors),
 # STEPS (1: the first step alone), SANITIZER (compute-sanitizer of the path or /usr/local/cuda/bin; "" none), TOOLS (of it), LIMIT (seconds of a step, 240).
 set -e
-[ $# -ge 1 ] || { echo "usage: device_conformance.sh [--compile-only] OUT|--list [simt|mma|wgmma|pack|direct|register|register_int...]..." >&2; exit 2; }
+[ $# -ge 1 ] || { echo "usage: device_conformance.sh [--compile-only] OUT|--list [simt|mma|wgmma|lag|pack|direct|register|register_int...]..." >&2; exit 2; }
 root=$(cd "$(dirname "$0")/.." && pwd)
 list= out= compile=
 [ "$1" != --compile-only ] || { compile=1; shift; }
@@ -27,7 +27,7 @@ case $1 in --list) list=1;; *) mkdir -p "$1"; out=$(cd "$1" && pwd);; esac
 shift
 [ $# -gt 0 ] || set -- simt mma wgmma direct register
 families=$*
-case " $families " in *" wgmma "*) families="$families pack";; esac
+case " $families " in *" wgmma "*) families="$families lag pack";; esac
 . "$root/scripts/bench_words.sh"
 bin=$root/build/bin; [ -d "$bin" ] || bin=${root%/share/tuner}/bin # installed
 tuner=${TUNER:-$bin/tuner}
@@ -166,8 +166,6 @@ MatrixInstruction: [24, 64, K, 1, 1, 1, 2, 1, 1], EngineStore: False
 MatrixInstruction: [64, 8, K, 1, 1, 1, 1, 1, 1]
 MatrixInstruction: [64, 16, K, 1, 1, 2, 1, 1, 1], ClusterN: 2
 EOF
-      case $2 in [FB]8*) ;; *) for tile in "[256, 64, $k, 1, 1, 1, 1, 1, 2], ConsumerLag: 3" "[64, 64, $k, 1, 1, 1, 1, 2, 1], ConsumerLag: 1, $parts"; do
-        echo "MatrixInstruction: $tile, PersistentKernel: 1, PersistentKernelAlongBatch: True"; done;; esac
       case $2 in [FB]8*) sed 's/$/, PromotionSets: 2, PersistentKernel: 1, PersistentKernelAlongBatch: True/' <<EOF
 MatrixInstruction: [64, 64, 32, 1, 1, 1, 1, 1, 1], ClusterN: 2
 MatrixInstruction: [128, 64, 32, 1, 1, 1, 1, 1, 1], ConsumerSchedule: PingPong
@@ -182,6 +180,15 @@ MatrixInstruction: [64, 72, 8, 1, 1, 1, 1, 1, 1], PackOperands: 2, ClusterK: 4
 MatrixInstruction: [64, 64, 8, 1, 1, 1, 1, 2, 1], PackOperands: 2, $parts, DependentLaunch: True
 MatrixInstruction: [128, 64, 8, 1, 1, 1, 1, 1, 2], PackOperands: 1
 MatrixInstruction: [16, 64, 8, 1, 1, 1, 2, 1, 1], PackOperands: 1, EngineStore: False
+EOF
+      ;;
+    lag:*) k=16; case $2 in X) k=8;; I8II) k=32;; esac
+      sed "s/, K, /, $k, /; /PersistentKernel/!s/\$/, PersistentKernel: 1, PersistentKernelAlongBatch: True/" <<EOF
+MatrixInstruction: [256, 64, K, 1, 1, 1, 1, 1, 2], ConsumerLag: 3
+MatrixInstruction: [64, 64, K, 1, 1, 1, 1, 2, 1], ConsumerLag: 1, $parts
+MatrixInstruction: [64, 128, K, 1, 1, 1, 1, 2, 1], ConsumerLag: 2, ClusterM: 2, EngineStore: False, DependentLaunch: True
+MatrixInstruction: [64, 64, K, 1, 1, 1, 2, 1, 2], ConsumerLag: 2, SourceSwap: True, ClusterN: 2
+MatrixInstruction: [64, 64, K, 1, 1, 1, 1, 2, 1], ConsumerLag: 2, StreamK: 2, PersistentKernel: 0
 EOF
       ;;
     direct:*) add=$atomic; case $2 in C|Z) add=$parts;; esac
@@ -236,6 +243,7 @@ has_type() { # family, type
     simt:[SDCZ] | mma:[DX] | mma:HHS | mma:HSS | mma:BBS | mma:BSS | mma:I8II | mma:[FB]8*) ;;
     pack:HHS | pack:BBS | pack:X | pack:I8II | pack:F8SS | pack:F8B8SS) ;;
     wgmma:HHS | wgmma:HSS | wgmma:BBS | wgmma:BSS | wgmma:X | wgmma:I8II | wgmma:[FB]8*) ;;
+    lag:HHS | lag:HSS | lag:BBS | lag:BSS | lag:X | lag:I8II) ;;
     register:X | direct:X | direct:4xi8II) return 1;;
     direct:*) ;;
     register:*) ;;
@@ -257,9 +265,9 @@ strided="45,37,2,51,149,151,153,155 64,64,2,64,160,176,192,208 40,72,1,48,122,12
 # a side of a few elements, and tiles that hang over
 skinny_sizes="1,1,1,1 1,64,2,512 1,1000,1,1024 512,1,1,2048 3,130,2,65 4,256,1,1024 200,4,2,333 2,77,1,4099 64,64,1,64 33,31,2,3"
 
-family_sizes() { case $1 in direct) echo "$skinny_sizes $strided";; wgmma) echo "$engine_sizes $engine_strided";; pack) echo "$sizes $strided $engine_sizes";; *) echo "$sizes $many $strided";; esac; }
+family_sizes() { case $1 in direct) echo "$skinny_sizes $strided";; wgmma | lag) echo "$engine_sizes $engine_strided";; pack) echo "$sizes $strided $engine_sizes";; *) echo "$sizes $many $strided";; esac; }
 # wgmma is an instruction of this architecture's own
-family_arch() { case $1 in wgmma | pack) echo "${arch%a}a";; *) echo "$arch";; esac; }
+family_arch() { case $1 in wgmma | lag | pack) echo "${arch%a}a";; *) echo "$arch";; esac; }
 
 group() { # problem type, transposes as Tensile's keys, sizes; kernels on stdin
   echo "  -"
@@ -278,7 +286,7 @@ group() { # problem type, transposes as Tensile's keys, sizes; kernels on stdin
 # Transposes of A and B that a family has kernels for: conjugates of complex types; wgmma reads 8-bit operands along K.
 transposes() { # family, type
   case $1:$2 in
-    wgmma:I8II | wgmma:[FB]8*) echo TN;;
+    lag:X | lag:I8II | wgmma:I8II | wgmma:[FB]8*) echo TN;;
     *:[CZ]) echo NN NT NC TN TT TC CN CT CC;;
     *) echo NN NT TN TT;;
   esac
@@ -318,6 +326,9 @@ wgmma_16 wgmma 21 HHS HSS BBS BSS
 wgmma_32 wgmma 21 X
 wgmma_int wgmma 3 I8II
 wgmma_f8 wgmma 21 F8SS B8SS F8B8SS B8F8SS F8F8S F8HS
+lag_16 lag 21 HHS HSS BBS BSS
+lag_32 lag 21 X
+lag_int lag 3 I8II
 pack_16 pack 21 HHS BBS
 pack_32 pack 21 X
 pack_int pack 3 I8II
@@ -482,7 +493,7 @@ pass() {
 }
 passes="scaled offset offset_c same nothing"
 # the copy engine takes addresses of multiples of 16 bytes
-family_passes() { case $1 in wgmma) echo "scaled aligned same nothing";; *) echo "$passes";; esac; }
+family_passes() { case $1 in wgmma | lag) echo "scaled aligned same nothing";; *) echo "$passes";; esac; }
 while read -r name family init rest; do
   for g in $(groups "$name"); do for p in $(family_passes "$family"); do echo "$name $g $p"; done; done
 done <"$out/runs" >"$out/list"
@@ -536,7 +547,7 @@ make_libraries() { # run, family: OUT/RUN/plain and OUT/RUN/arrays, libraries of
   for f in "$out/$1"/plain_logic/*.yaml; do
     sed 's/StridedBatched: [Tt]rue/StridedBatched: false/g' "$f" >"$out/$1/arrays_logic/$(basename "$f")"
   done
-  for kind in plain $([ "$2" = wgmma ] || echo arrays); do # tensor maps are made of one address
+  for kind in plain $(case $2 in wgmma | lag) ;; *) echo arrays;; esac); do # tensor maps are made of one address
     "$createlib" --jobs $each --no-merge-files --cache "$out/$1/0_Build/cache" -v 0 "$out/$1/${kind}_logic" "$out/$1/$kind" CUDA || true
   done
 }

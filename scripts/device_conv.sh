@@ -1,21 +1,49 @@
 #!/bin/sh
-# device_conv.sh [--compile-only] OUT: convolutions of all directions, four formats and groups on a device, every element compared with the reference,
-# with NaN behind the tensors; loads of one element and of vectors; NVIDIA: with and without a ring of stages,
-# with parts of K. Prints the tuner's last line and how many results are wrong. --compile-only makes and compiles the kernels, and
-# needs no device; a later call with the same OUT takes them.
+# device_conv.sh [--compile-only] OUT [FORM...]: convolutions on a device, every element compared with the reference, with NaN behind the
+# tensors. Forms:
+#   elements  all directions, four formats and groups; loads of one element and of vectors; NVIDIA: with and without a ring of stages,
+#             with parts of K
+#   keep      NVIDIA: kernels that keep pixels in shared memory (KeepWindow), f16 and bf16, forward and backward data, with groups and
+#             without
+#   lines     NVIDIA, ARCH sm_90a: kernels that make lines of pixels (PackOperands 7 forward, 5 weights), f16 and bf16
+# The last two run under compute-sanitizer, too, by tuner-bench: each kernel on each layer that it takes. Without names of forms, all that
+# ARCH has. Prints the tuner's last line of each form and how many results are wrong; of the last two a table, OUT/conformance.csv (for
+# test/bench/results/h200). --compile-only makes and compiles the kernels, and needs no device; a later call with the same OUT takes them.
 #
-# Environment: TUNER (build/bin/tuner), DEVICE (cuda; hip, host), ARCH (sm_90; as ArchitectureName). Exit code 1: a result is wrong
-# or a kernel did not run.
+# Environment: TUNER (build/bin/tuner), TUNER_BENCH TUNER_LOGIC TUNER_CREATELIB (beside it), DEVICE (cuda; hip, host), ARCH (sm_90; as
+# ArchitectureName), JOBS (processors), SANITIZER (compute-sanitizer of the path or /usr/local/cuda/bin; "" none), TOOLS (of it), LIMIT
+# (seconds of the sanitizer, 240). Exit code 1: a result is wrong, a kernel did not run, or the sanitizer found something.
 set -e
 compile=
 [ "$1" != --compile-only ] || { compile=1; shift; }
-[ $# = 1 ] || { echo "usage: device_conv.sh [--compile-only] OUT" >&2; exit 2; }
+[ $# -ge 1 ] || { echo "usage: device_conv.sh [--compile-only] OUT [elements|keep|lines]..." >&2; exit 2; }
 root=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
+shift
 bin=$root/build/bin; [ -d "$bin" ] || bin=${root%/share/tuner}/bin # installed
 tuner=${TUNER:-$bin/tuner} device=${DEVICE:-cuda} arch=${ARCH:-sm_90} forks=
-[ -x "$tuner" ] || { echo "device_conv.sh: there is no '$tuner'" >&2; exit 2; }
+bin=$(dirname "$tuner")
+bench=${TUNER_BENCH:-$bin/tuner-bench} logic=${TUNER_LOGIC:-$bin/tuner-logic} createlib=${TUNER_CREATELIB:-$bin/tuner-createlib}
+jobs=${JOBS:-$(nproc)} limit=${LIMIT:-240}
+PATH=$PATH:/usr/local/cuda/bin
+sanitizer=${SANITIZER-$(command -v compute-sanitizer || true)}
+tools=${TOOLS:-memcheck racecheck synccheck}
+if [ $# = 0 ]; then
+  set -- elements
+  [ "$device" != cuda ] || set -- "$@" keep
+  case $arch in sm_90a) set -- "$@" lines;; esac
+fi
+for form; do
+  case $form in elements) ;; keep | lines) [ "$device" = cuda ];; *) false;; esac ||
+    { echo "device_conv.sh: no form '$form' on '$device'" >&2; exit 2; }
+done
+for p in "$tuner" "$bench" "$logic" "$createlib"; do
+  [ -x "$p" ] || { echo "device_conv.sh: there is no '$p'" >&2; exit 2; }
+done
+
+# ---- elements ----
+
 case $device in
   host)
     tiles="WorkGroup: [[4, 8, 1]], DepthU: [16, 64]" wide=
@@ -52,9 +80,7 @@ problem() {
           - Conv: {n: 5, c: 32, k: 48, h: 13, w: 17, y: 1, x: 1, u: 1, v: 1, l: 1, j: 1, p: 0, q: 0, p_: 0, q_: 0, g: 1}
 END
 }
-{
-  echo "GlobalParameters: {NumElementsToValidate: -1, BoundsCheck: 1, EnqueuesPerSync: 1, SyncsPerBenchmark: 1}"
-  echo "BenchmarkProblems:"
+elements() {
   set -- "DataType: s" "DataType: h, DestDataType: h, ComputeDataType: s, HighPrecisionAccumulate: True"
   [ "$device" != host ] || set -- "$@" "DataType: d"
   for types; do
@@ -72,13 +98,195 @@ END
       [ -z "$wide" ] || problem "$types" $direction NHWC "$tiles" "GlobalReadVectorWidth: [4], VectorWidth: [4]$more"
     done
   done
-  echo "LibraryLogic: {ScheduleName: conv, DeviceNames: [Device 0], ArchitectureName: $arch}"
-} >"$out/conv.yaml"
+}
+
+# ---- kept pixels and lines of pixels ----
+
+half="HighPrecisionAccumulate: True, UseBeta: False, Batched: True, ComputeDataType: s"
+formats="{TensorAFormat: NHWC}, {TensorBFormat: KYXC}, {TensorDFormat: NHWC}"
+of_weights="{TensorAFormat: NHWC}, {TensorBFormat: NHWC}, {TensorDFormat: KYXC}"
+
+# n,c,k,h,w,y,x, steps, distances of taps and pads in front along h and w, pads behind, groups: images that end in a tile, and smaller ones
+kept="4,64,64,28,28,3,3,1,1,1,1,1,1,1,1,1 3,32,64,29,27,3,3,2,2,1,1,1,1,1,1,1 2,16,24,20,22,3,2,1,1,2,2,2,0,1,2,1 \
+  2,8,24,31,43,5,5,4,3,1,1,2,2,2,2,1 5,32,48,13,17,1,1,1,1,1,1,0,0,0,0,1 40,16,16,3,2,2,2,1,1,1,1,1,1,0,0,1"
+kept_groups="2,64,32,14,14,3,3,1,1,1,1,1,1,1,1,8 2,128,128,14,14,3,3,1,1,1,1,1,1,1,1,32 1,96,96,9,8,3,3,2,2,1,1,1,1,1,1,96 \
+  2,96,96,6,5,3,3,1,1,1,1,1,1,1,1,3"
+# the same of few channels; the last one has more tiles than a device has processors
+lines="2,3,64,20,24,7,7,2,2,1,1,3,3,3,3,1 3,1,16,12,16,5,5,3,2,1,1,2,1,0,3,1 1,4,24,19,24,11,11,4,4,1,1,2,2,2,2,1 \
+  1,20,8,12,12,5,5,1,1,1,1,2,2,2,2,1 2,6,8,11,8,4,1,1,1,2,3,3,0,3,0,1 20,3,64,64,64,3,3,1,1,1,1,1,1,1,1,1"
+
+layers() { # FORM GROUPED
+  case $1$2 in keep) echo "$kept";; keep*) echo "$kept_groups";; *) echo "$lines";; esac | tr -s ' ' '\n'
+}
+
+# The kernels of a form and direction, one a line; those with groups read 4 elements of the filter at a time, as groups have that many.
+kernels() { # FORM DIRECTION GROUPED
+  piece=8; [ -z "$3" ] || piece=4
+  once="GlobalSplitU: 3, MinKForGSU: 16, GlobalSplitUAlgorithm: MultipleBufferSingleKernel"
+  case $1$2 in
+    keep*) cat <<END
+MatrixInstruction: [16, 8, 16, 1, 1, 2, 4, 2, 1], KeepWindow: 224, DepthU: 64, PrefetchGlobalRead: 1, GlobalReadVectorWidth: $piece
+MatrixInstruction: [16, 8, 16, 1, 1, 1, 8, 4, 2], KeepWindow: 160, DepthU: 32, PrefetchGlobalRead: 2, GlobalReadVectorWidth: 4
+MatrixInstruction: [16, 8, 16, 1, 1, 1, 4, 1, 4], KeepWindow: 112, DepthU: 64, PrefetchGlobalRead: 3, GlobalReadVectorWidth: 2, DependentLaunch: True
+MatrixInstruction: [16, 8, 16, 1, 1, 1, 4, 2, 2], KeepWindow: 128, DepthU: 64, PrefetchGlobalRead: 1, GlobalReadVectorWidth: 1
+END
+    ;;
+    linesForward) sed 's/$/, PackOperands: 7/; /StreamK/!s/$/, PersistentKernel: 1, PersistentKernelAlongBatch: True/' <<END
+MatrixInstruction: [64, 256, 16, 1, 1, 1, 1, 1, 1]
+MatrixInstruction: [64, 192, 16, 1, 1, 1, 1, 1, 1], ConsumerSchedule: PingPong, DependentLaunch: True
+MatrixInstruction: [64, 64, 16, 1, 1, 1, 3, 1, 1], SourceSwap: True, ConsumerSchedule: PingPong
+MatrixInstruction: [64, 64, 16, 1, 1, 1, 1, 2, 1], ConsumerLag: 2
+MatrixInstruction: [64, 64, 16, 1, 1, 1, 1, 2, 1], $once
+MatrixInstruction: [64, 64, 16, 1, 1, 1, 1, 1, 1], StreamK: 2, PersistentKernel: 0, EngineStore: False
+END
+    ;;
+    *) sed 's/$/, PackOperands: 5, EngineStore: False/; /StreamK/!s/$/, PersistentKernel: 1, PersistentKernelAlongBatch: True/' <<END
+MatrixInstruction: [64, 64, 16, 1, 1, 1, 1, 2, 1], $once
+MatrixInstruction: [192, 64, 16, 1, 1, 1, 1, 1, 1], ConsumerSchedule: PingPong
+MatrixInstruction: [64, 64, 16, 1, 1, 1, 1, 2, 1], DepthU: 128, DependentLaunch: True, GlobalSplitU: 4, MinKForGSU: 16, GlobalSplitUAlgorithm: MultipleBufferSingleKernel
+MatrixInstruction: [64, 64, 16, 1, 1, 1, 2, 1, 1], SourceSwap: True
+MatrixInstruction: [64, 64, 16, 1, 1, 1, 1, 1, 1], StreamK: 2, PersistentKernel: 0
+END
+    ;;
+  esac
+}
+# The directions of a form as tuner-bench counts them, in sums, and as configs name them.
+directions() { case $1 in keep) echo Forward BackwardData;; *) echo Forward Weights;; esac; }
+bit_of() { case $1 in Forward) echo 1;; BackwardData) echo 2;; *) echo 4;; esac; }
+
+windows() { # FORM
+  for letter in h b; do
+    for direction in $(directions "$1"); do
+      of=$formats op=$direction
+      [ "$direction" != Weights ] || { of=$of_weights; op=BackwardWeights; }
+      for grouped in '' $([ "$1" != keep ] || echo grouped); do
+        echo "  - - {OperationType: Convolution$op, DataType: $letter, DestDataType: $letter, $half, ConvolutionConfig: [$of,"
+        echo "       {Filter: NxN}, {Stride: NxN}, {Dilation: NxN}, {PadStart: NxN}, {PadEnd: NxN}, {PackedSpatialDims: 0}, {PackedFilterDims: 0}${grouped:+, {GroupCount: N\}}]}"
+        echo "    - BenchmarkCommonParameters: [StaggerU: [0]]"
+        echo "      ForkParameters: [PackBatchDims: [$([ "$grouped" ] && echo 0 || echo 1)], NvRing: [1], Groups: [["
+        kernels "$1" "$direction" "$grouped" | sed 's/.*/        {&},/; $s/,$/]]]/'
+        echo "      BenchmarkFinalParameters: [ProblemSizes: ["
+        layers "$1" "$grouped" | sed 's/$/,/' | while IFS=, read -r n c k h w y x u v l j p q p_ q_ g rest; do
+          echo "        {Conv: {n: $n, c: $c, k: $k, h: $h, w: $w, y: $y, x: $x, u: $u, v: $v, l: $l, j: $j, p: $p, q: $q, p_: $p_, q_: $q_, g: $g}},"
+        done | sed '$s/,$/]]/'
+      done
+    done
+  done
+}
+
+# ---- the runs ----
+
+for form; do
+  {
+    echo "GlobalParameters: {NumElementsToValidate: -1, BoundsCheck: 1, EnqueuesPerSync: 1, SyncsPerBenchmark: 1}"
+    echo "BenchmarkProblems:"
+    case $form in elements) elements;; *) windows $form;; esac
+    echo "LibraryLogic: {ScheduleName: conv, DeviceNames: [Device 0], ArchitectureName: $arch}"
+  } >"$out/$form.yaml"
+done
 if [ -n "$compile" ]; then
-  "$tuner" --compile-only --arch "$arch" "$out/conv.yaml" "$out/run" >"$out/log" 2>&1 || { tail -5 "$out/log"; exit 1; }
-  tail -1 "$out/log"
+  for form; do
+    "$tuner" --compile-only --arch "$arch" -j "$jobs" "$out/$form.yaml" "$out/$form" >"$out/$form.log" 2>&1 || { tail -5 "$out/$form.log"; exit 1; }
+    echo "$form: $(tail -1 "$out/$form.log")"
+  done
   exit 0
 fi
-"$tuner" --device "$device" "$out/conv.yaml" "$out/run" >"$out/log" 2>&1 || { tail -5 "$out/log"; exit 1; }
-grep -E "wrong, " "$out/log" | tail -1
-grep -q " 0 wrong, 0 crashed" "$out/log"
+code=0
+for form; do
+  "$tuner" --device "$device" -j "$jobs" "$out/$form.yaml" "$out/$form" >"$out/$form.log" 2>&1 || { tail -5 "$out/$form.log"; exit 1; }
+  echo "$form: $(grep -E "wrong, " "$out/$form.log" | tail -1)"
+  grep -q " 0 wrong, 0 crashed" "$out/$form.log" || code=1
+done
+forms=$(echo "$*" | sed 's/elements//')
+[ -n "$(echo $forms)" ] && [ -n "$sanitizer" ] || exit $code
+
+# ---- compute-sanitizer ----
+
+# A library for each turn, in which size number i has kernel number i + turn as its winner, or the next one that takes it: all kernels run
+# on all sizes that they take.
+libraries() { # FORM TURN
+  dir=$out/$1.$2
+  mkdir -p "$dir/data"
+  for csv in "$out/$1"/2_BenchmarkData/*.csv; do
+    awk -F, -v OFS=, -v turn="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "WinnerTemperature") first = i + 1; print; next }
+      { n = NF - first + 1; k = 0
+        for (i = 0; i < n && !k; i++) { at = first + (NR + turn + i) % n; if ($at > 0) k = at }
+        if (k) $k = 1000000000
+        print }' "$csv" >"$dir/data/$(basename "$csv")"
+    cp "${csv%.csv}.yaml" "$dir/data/"
+  done
+  { "$logic" analyze "$dir/data" "$dir/logic" --schedule conv --arch "$arch" --device "Device 0" &&
+      "$createlib" --jobs 1 --no-merge-files --cache "$out/$1/0_Build/cache" -v 0 "$dir/logic" "$dir/made" CUDA; } >"$dir/log" 2>&1 || tail -3 "$dir/log"
+}
+mkdir -p "$out/sanitizer"
+: >"$out/sanitizer/list"
+pids=
+for form in $forms; do
+  most=$(for csv in "$out/$form"/1_BenchmarkProblems/*/00_Final/kernels.csv; do wc -l <"$csv"; done | sort -n | tail -1)
+  for direction in $(directions "$form"); do
+    for word in convfp16 convbfp16; do
+      { layers "$form" ''; [ "$form" != keep ] || layers "$form" grouped; } | tr , ' ' | while read -r n c k h w y x u v l j p q p_ q_ g; do
+        echo "MIOpenDriver $word -n $n -c $c -H $h -W $w -k $k -y $y -x $x -u $u -v $v -l $l -j $j -p $p -q $q --pad_h_end $p_ --pad_w_end $q_ -g $g" \
+          "-I NHWC -f NHWC -O NHWC -F $(bit_of "$direction")"
+      done >"$out/sanitizer/$form.$word.$direction"
+    done
+  done
+  turn=0
+  while [ $turn -lt $((most - 1)) ]; do
+    if [ $turn = 0 ]; then libraries "$form" 0; else # compiles helpers, which the others take
+      libraries "$form" $turn & pids="$pids $!"
+    fi
+    for direction in $(directions "$form"); do
+      for word in convfp16 convbfp16; do for tool in $tools; do echo "$form $turn $word $direction $tool"; done; done
+    done >>"$out/sanitizer/list"
+    turn=$((turn + 1))
+  done
+done
+for p in $pids; do wait "$p" || true; done
+cat >"$out/sanitizer/run.sh" <<END
+name=$out/sanitizer/\$1.\$2.\$3.\$4.\$5
+timeout $limit "$sanitizer" --tool \$5 --print-limit 20 \$([ \$5 != memcheck ] || echo --report-api-errors no) --log-file \$name.log "$bench" conv --device $device \\
+  --threads 2 -i 0 --library "$out/\$1.\$2/made/library" "$out/sanitizer/\$1.\$3.\$4" >\$name.csv 2>\$name.err
+exit 0
+END
+timeout "$limit" xargs -P "$jobs" -n 5 sh "$out/sanitizer/run.sh" <"$out/sanitizer/list" || true
+
+# Rows of a form, type and direction: kernels; results of the tuner's run, right, wrong and refused; pairs of a kernel and a layer under
+# the sanitizer, and how many of their results were wrong; what each tool found; runs that did not end.
+for form in $forms; do
+  for word in convfp16 convbfp16; do
+    type=HHS; [ $word = convfp16 ] || type=BBS
+    for direction in $(directions "$form"); do
+      "$tuner" status "$out/$form" | awk -v type=_$type -v direction="$direction" '
+        function is_of() { return direction == "Forward" ? name ~ /_Bonmil|_Bponij/ : direction == "Weights" ? name ~ /_Ainm/ : name ~ /_BiNMol|_BiONpj/ }
+        /^Cijk/ { name = $1; on = name ~ type && is_of() }
+        on && /kernels: / { kernels += $2 }
+        on && /measured: / { all += $2; good += $5 }
+        on && /DID_NOT_SATISFY/ { refused += $1 }
+        END { print kernels + 0, good + 0, all - good - refused, refused + 0 }' >"$out/sanitizer/counts"
+      read -r kernels good wrong refused <"$out/sanitizer/counts"
+      printf '%s,%s,%s,%s,%s,%s,%s' "$form" $type "$direction" "$kernels" "$good" "$wrong" "$refused"
+      cat 2>/dev/null "$out/sanitizer/$form".*."$word.$direction".*.csv | awk -F, '$3 == "tuner" { sub(/ \(.*/, "", $4); if ($4 != "") pair[$4 $1]; if ($11 !~ /^right/) bad++ }
+        END { for (p in pair) n++; printf ",%d,%d", n, bad }'
+      unfinished=0
+      for tool in $tools; do
+        found=0
+        for log in $(sed -n "s|^$form \([0-9]*\) $word $direction $tool\$|$out/sanitizer/$form.\1.$word.$direction.$tool.log|p" "$out/sanitizer/list"); do
+          n=$(sed -n 's/.*\(ERROR\|RACECHECK\) SUMMARY: \([0-9]*\).*/\2/p' "$log" 2>/dev/null | tail -1)
+          if [ "$n" ]; then found=$((found + n)); else unfinished=$((unfinished + 1)); fi
+        done
+        printf ',%s' $found
+      done
+      echo ",$unfinished"
+    done
+  done
+done >"$out/sanitizer/rows"
+{
+  echo "form,type,direction,kernels,passed,failed,not_for_size,kernels_and_layers,failed_there,$(echo "$tools" | tr ' ' ','),sanitizer_unfinished"
+  cat "$out/sanitizer/rows"
+  awk -F, -v OFS=, '{ for (i = 4; i <= NF; i++) sum[i] += $i; n = NF } END { printf "all,,"; for (i = 4; i <= n; i++) printf ",%d", sum[i]; print "" }' "$out/sanitizer/rows"
+} >"$out/conformance.csv"
+awk -F, '{ for (i = 1; i <= NF; i++) { c[NR, i] = $i; if (length($i) > w[i]) w[i] = length($i) } }
+  END { for (r = 1; r <= NR; r++) { for (i = 1; i <= NF; i++) printf "%-" w[i] + 2 "s", c[r, i]; print "" } }' "$out/conformance.csv"
+tail -n 1 "$out/conformance.csv" | awk -F, '{ bad = $6 + $9; for (i = 10; i <= NF; i++) bad += $i; exit bad > 0 || !$8 }' || code=1
+exit $code

@@ -2,7 +2,7 @@
 # configs of wgmma kernels have solutions of every type. Needs no GPU.
 unset TOOLS SANITIZER
 script=$ROOT/scripts/device_conformance.sh
-sh "$script" --list wgmma_16 wgmma_32 wgmma_int wgmma_f8 register_16
+sh "$script" --list wgmma_16 wgmma_32 wgmma_int wgmma_f8 lag_16 lag_32 lag_int register_16
 echo "--- every type is under memcheck, racecheck and synccheck in every family"
 sh "$script" --list | awk '{ k = $1 " " $2; n[k]; if (/memcheck/) m[k]; if (/racecheck/) r[k]; if (/synccheck/) s[k] }
   END { for (k in n) { total++; if (!(k in m) || !(k in r) || !(k in s)) print k ": not by all" } print (total > 40 ? "all types" : "few types") }'
