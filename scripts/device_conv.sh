@@ -25,7 +25,7 @@ bin=$root/build/bin; [ -d "$bin" ] || bin=${root%/share/tuner}/bin # installed
 tuner=${TUNER:-$bin/tuner} device=${DEVICE:-cuda} arch=${ARCH:-sm_90} forks=
 bin=$(dirname "$tuner")
 bench=${TUNER_BENCH:-$bin/tuner-bench} logic=${TUNER_LOGIC:-$bin/tuner-logic} createlib=${TUNER_CREATELIB:-$bin/tuner-createlib}
-jobs=${JOBS:-$(nproc)} limit=${LIMIT:-240}
+jobs=${JOBS:-$(nproc)} pids= limit=${LIMIT:-240}
 PATH=$PATH:/usr/local/cuda/bin
 sanitizer=${SANITIZER-$(command -v compute-sanitizer || true)}
 tools=${TOOLS:-memcheck racecheck synccheck}
@@ -191,9 +191,13 @@ if [ -n "$compile" ]; then
   done
   exit 0
 fi
+for form; do
+  { "$tuner" --device "$device" -j "$jobs" "$out/$form.yaml" "$out/$form" || echo failed; } >"$out/$form.log" 2>&1 & pids="$pids $!"
+done
+for p in $pids; do wait "$p"; done
 code=0
 for form; do
-  "$tuner" --device "$device" -j "$jobs" "$out/$form.yaml" "$out/$form" >"$out/$form.log" 2>&1 || { tail -5 "$out/$form.log"; exit 1; }
+  if [ "$(tail -1 "$out/$form.log")" = failed ]; then tail -5 "$out/$form.log"; exit 1; fi
   echo "$form: $(grep -E "wrong, " "$out/$form.log" | tail -1)"
   grep -q " 0 wrong, 0 crashed" "$out/$form.log" || code=1
 done
@@ -202,27 +206,30 @@ forms=$(echo "$*" | sed 's/elements//')
 
 # ---- compute-sanitizer ----
 
-# A library for each turn, in which size number i has kernel number i + turn as its winner, or the next one that takes it: all kernels run
-# on all sizes that they take.
-libraries() { # FORM TURN
-  dir=$out/$1.$2
-  mkdir -p "$dir/data"
+# A library of all kernels of a form: each wins some sizes, so that none is left out.
+library() { # FORM
+  mkdir -p "$out/$1/data"
   for csv in "$out/$1"/2_BenchmarkData/*.csv; do
-    awk -F, -v OFS=, -v turn="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "WinnerTemperature") first = i + 1; print; next }
-      { n = NF - first + 1; k = 0
-        for (i = 0; i < n && !k; i++) { at = first + (NR + turn + i) % n; if ($at > 0) k = at }
-        if (k) $k = 1000000000
-        print }' "$csv" >"$dir/data/$(basename "$csv")"
-    cp "${csv%.csv}.yaml" "$dir/data/"
+    awk -F, -v OFS=, 'FNR == 1 { if (NR > 1) print; for (i = 1; i <= NF; i++) if ($i == "WinnerTemperature") first = i + 1; next }
+      NR == FNR { for (i = first; i <= NF; i++) takes[i] += $i > 0; next }
+      { size = ""; for (i = 2; i < first - 4; i++) size = size " " $i
+        if (!(size in best)) {
+          k = 0
+          for (i = first; i <= NF; i++) if ($i > 0 && (!k || wins[i] < wins[k] || (wins[i] == wins[k] && takes[i] < takes[k]))) k = i
+          best[size] = k; wins[k]++
+        }
+        if (best[size]) $best[size] = 1000000000
+        print }' "$csv" "$csv" >"$out/$1/data/$(basename "$csv")"
+    cp "${csv%.csv}.yaml" "$out/$1/data/"
   done
-  { "$logic" analyze "$dir/data" "$dir/logic" --schedule conv --arch "$arch" --device "Device 0" &&
-      "$createlib" --jobs 1 --no-merge-files --cache "$out/$1/0_Build/cache" -v 0 "$dir/logic" "$dir/made" CUDA; } >"$dir/log" 2>&1 || tail -3 "$dir/log"
+  "$logic" analyze "$out/$1/data" "$out/$1/logic" --schedule conv --arch "$arch" --device "Device 0"
+  "$createlib" --jobs "$jobs" --no-merge-files --cache "$out/$1/0_Build/cache" -v 0 "$out/$1/logic" "$out/$1/made" CUDA
 }
-mkdir -p "$out/sanitizer"
+rm -rf "$out/sanitizer"; mkdir -p "$out/sanitizer"
 : >"$out/sanitizer/list"
 pids=
 for form in $forms; do
-  most=$(for csv in "$out/$form"/1_BenchmarkProblems/*/00_Final/kernels.csv; do wc -l <"$csv"; done | sort -n | tail -1)
+  library "$form" >"$out/$form.library" 2>&1 & pids="$pids $!"
   for direction in $(directions "$form"); do
     for word in convfp16 convbfp16; do
       { layers "$form" ''; [ "$form" != keep ] || layers "$form" grouped; } | tr , ' ' | while read -r n c k h w y x u v l j p q p_ q_ g; do
@@ -231,25 +238,18 @@ for form in $forms; do
       done >"$out/sanitizer/$form.$word.$direction"
     done
   done
-  turn=0
-  while [ $turn -lt $((most - 1)) ]; do
-    if [ $turn = 0 ]; then libraries "$form" 0; else # compiles helpers, which the others take
-      libraries "$form" $turn & pids="$pids $!"
-    fi
-    for direction in $(directions "$form"); do
-      for word in convfp16 convbfp16; do for tool in $tools; do echo "$form $turn $word $direction $tool"; done; done
-    done >>"$out/sanitizer/list"
-    turn=$((turn + 1))
-  done
+  for direction in $(directions "$form"); do
+    for word in convfp16 convbfp16; do for tool in $tools; do echo "$form $word $direction $tool"; done; done
+  done >>"$out/sanitizer/list"
 done
 for p in $pids; do wait "$p" || true; done
 cat >"$out/sanitizer/run.sh" <<END
-name=$out/sanitizer/\$1.\$2.\$3.\$4.\$5
-timeout $limit "$sanitizer" --tool \$5 --print-limit 20 \$([ \$5 != memcheck ] || echo --report-api-errors no) --log-file \$name.log "$bench" conv --device $device \\
-  --threads 2 -i 0 --library "$out/\$1.\$2/made/library" "$out/sanitizer/\$1.\$3.\$4" >\$name.csv 2>\$name.err
+name=$out/sanitizer/\$1.\$2.\$3.\$4
+timeout $limit "$sanitizer" --tool \$4 --print-limit 20 \$([ \$4 != memcheck ] || echo --report-api-errors no) --log-file \$name.log "$bench" conv --device $device \\
+  --threads 2 -i 0 --every-solution --library "$out/\$1/made/library" "$out/sanitizer/\$1.\$2.\$3" >\$name.csv 2>\$name.err
 exit 0
 END
-timeout "$limit" xargs -P "$jobs" -n 5 sh "$out/sanitizer/run.sh" <"$out/sanitizer/list" || true
+timeout "$limit" xargs -P "$jobs" -n 4 sh "$out/sanitizer/run.sh" <"$out/sanitizer/list" || true
 
 # Rows of a form, type and direction: kernels; results of the tuner's run, right, wrong and refused; pairs of a kernel and a layer under
 # the sanitizer, and how many of their results were wrong; what each tool found; runs that did not end.
@@ -266,16 +266,13 @@ for form in $forms; do
         END { print kernels + 0, good + 0, all - good - refused, refused + 0 }' >"$out/sanitizer/counts"
       read -r kernels good wrong refused <"$out/sanitizer/counts"
       printf '%s,%s,%s,%s,%s,%s,%s' "$form" $type "$direction" "$kernels" "$good" "$wrong" "$refused"
-      cat 2>/dev/null "$out/sanitizer/$form".*."$word.$direction".*.csv | awk -F, '$3 == "tuner" { sub(/ \(.*/, "", $4); if ($4 != "") pair[$4 $1]; if ($11 !~ /^right/) bad++ }
+      cat 2>/dev/null "$out/sanitizer/$form.$word.$direction".*.csv | awk -F, '$3 == "tuner" { sub(/ \(.*/, "", $4); if ($4 != "") pair[$4 $1]; if ($11 !~ /^right/) bad++ }
         END { for (p in pair) n++; printf ",%d,%d", n, bad }'
       unfinished=0
       for tool in $tools; do
-        found=0
-        for log in $(sed -n "s|^$form \([0-9]*\) $word $direction $tool\$|$out/sanitizer/$form.\1.$word.$direction.$tool.log|p" "$out/sanitizer/list"); do
-          n=$(sed -n 's/.*\(ERROR\|RACECHECK\) SUMMARY: \([0-9]*\).*/\2/p' "$log" 2>/dev/null | tail -1)
-          if [ "$n" ]; then found=$((found + n)); else unfinished=$((unfinished + 1)); fi
-        done
-        printf ',%s' $found
+        found=$(sed -n 's/.*\(ERROR\|RACECHECK\) SUMMARY: \([0-9]*\).*/\2/p' "$out/sanitizer/$form.$word.$direction.$tool.log" 2>/dev/null | tail -1)
+        [ "$found" ] || unfinished=$((unfinished + 1))
+        printf ',%s' "${found:-0}"
       done
       echo ",$unfinished"
     done

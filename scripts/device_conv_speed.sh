@@ -4,13 +4,13 @@
 # result. OUT/TYPE.txt has times and geometric means, OUT/TYPE.csv all columns, OUT/TYPE.explain the fastest kernels.
 #
 # Environment: DIRECTIONS ('forward data weights'; backward ones have one list); COMPILE=1 makes the kernels without a device, which a later
-# call with the same OUT takes; TUNER (build/bin/tuner); TUNE and PEER, seconds after which tuning and the comparison of a type end (no
-# limit). Exit code 1: a result is wrong.
+# call with the same OUT takes; LISTS (test/data/search), the folder of the lists; TUNER (build/bin/tuner); TUNE and PEER, seconds after
+# which tuning and the comparison of a type end (no limit). Exit code 1: a result is wrong.
 set -e
 export LC_ALL=C
 [ $# -ge 1 ] || { echo "usage: device_conv_speed.sh OUT [f16] [bf16] [f32]" >&2; exit 2; }
 root=$(cd "$(dirname "$0")/.." && pwd)
-tuner=${TUNER:-$root/build/bin/tuner} lists=$root/test/data/search wanted=${DIRECTIONS:-forward data weights}
+tuner=${TUNER:-$root/build/bin/tuner} lists=${LISTS:-$root/test/data/search} wanted=${DIRECTIONS:-forward data weights}
 [ -x "$tuner" ] || { echo "device_conv_speed.sh: there is no '$tuner'" >&2; exit 2; }
 out=$1; shift
 mkdir -p "$out"

@@ -15,6 +15,7 @@
 typedef struct {
     const char *library, *peer, *device, *fill;
     int64_t n_threads, seed;
+    bool every_solution;
     ConvBench bench;
     size_t n, n_wrong, n_without; /* convolutions; results; those that the library does not run */
     double log_ratio;             /* sum of the logarithms of the peer's time over ours */
@@ -44,6 +45,10 @@ static const CliOption options[] = {
     CLI_VALUE("initialization", CLI_TEXT, "NAME", fill,
               "numbers of the operands, as tuner-client has them (Normal; Random of integers)"),
     CLI_NUMBER("seed", CLI_INT, "N", 0, INT32_MAX, seed, "of random numbers (0)"),
+    {.name = "every-solution",
+     .kind = CLI_FLAG,
+     FIELD(every_solution),
+     .help = "run each solution of the library that takes a convolution, not only the library's choice"},
 };
 
 static const CliCommand command = {
@@ -154,13 +159,29 @@ static Err sides_run(Command *m, const ConvDesc *c, Buf *text)
     return ERR_OK;
 }
 
+/* The solutions of the library that take the convolution, one after another. */
+static Err each_run(Command *m, const ConvDesc *c, Buf *text)
+{
+    const int64_t n = (int64_t)tuner_library_solutions(m->bench.lib);
+    size_t taken = 0;
+    for (m->bench.solution = 1; m->bench.solution <= n; m->bench.solution++) {
+        if (!conv_bench_can(&m->bench, c)) continue;
+        TRY(sides_run(m, c, text));
+        taken++;
+    }
+    m->n_without += !taken;
+    return ERR_OK;
+}
+
 static Err run_one(Command *m, const ConvDesc *c)
 {
     Buf text;
     Err e = ERR_OK;
     buf_init(&text);
     m->n++;
-    if (m->bench.lib || m->bench.peer) {
+    if (m->every_solution) {
+        e = each_run(m, c, &text);
+    } else if (m->bench.lib || m->bench.peer) {
         e = sides_run(m, c, &text);
     } else {
         conv_desc_print(c, &text);
@@ -233,6 +254,7 @@ static Err run(Command *m, const CliLine *files, const MiopenConv *line)
         b->fill_integers = b->fill;
     }
     const ConvParties parties = {m->device, m->library ? m->library : library_of_environment(), m->peer};
+    if (!parties.library && m->every_solution) FAIL(ERR_INPUT, "--every-solution needs --library");
     if (!parties.library && !m->peer && m->device) FAIL(ERR_INPUT, "--device needs --library or --peer");
     if (parties.library || m->peer) TRY(conv_bench_open(b, &parties));
     header_print();
@@ -254,7 +276,7 @@ static bool is_own(const char *word, bool *takes_next)
         if (str_eq_c(name, others[i])) return true;
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         if (!str_starts(name, "--") || !str_eq_c(str_sub(name, 2, name.n), options[i].name)) continue;
-        *takes_next = name.n == w.n;
+        *takes_next = name.n == w.n && options[i].kind != CLI_FLAG;
         return true;
     }
     return false;

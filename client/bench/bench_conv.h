@@ -25,6 +25,7 @@ typedef struct {
     int n_threads; /* of the library, the peer, data, reference and checks */
     uint64_t seed;
     int64_t n_blocks; /* 0: results are checked, no times are taken */
+    int64_t solution; /* of the library, from 1; 0: its choice */
     bool verify;
     InitType fill, fill_integers;
     /* of the convolution that is at work */
@@ -61,6 +62,8 @@ void conv_bench_close(ConvBench *b);
  * reason. */
 Err conv_bench_run(ConvBench *b, const ConvDesc *c, ConvTimes out[CONV_SIDES]);
 bool conv_bench_has(const ConvBench *b, ConvSide side);
+/* Whether the library's solution b->solution can run the convolution. */
+bool conv_bench_can(ConvBench *b, const ConvDesc *c);
 
 /* The command; argv[0] is the word conv, convfp16, .. */
 Err bench_conv(int argc, char **argv);

@@ -284,14 +284,28 @@ static void call_of_2d(const tuner_conv3d_desc *same, tuner_conv2d_desc *out)
 #undef COPY
 }
 
+static tuner_status our_select(ConvBench *b, tuner_selection *s)
+{
+    call_of_3d(b->conv, &b->call_3d);
+    b->call_3d.solution_index = b->solution;
+    call_of_2d(&b->call_3d, &b->call);
+    return b->conv->n_spatial == 3 ? tuner_select_conv3d(b->lib, &b->call_3d, NULL, s)
+                                   : tuner_select_conv2d(b->lib, &b->call, s);
+}
+
+bool conv_bench_can(ConvBench *b, const ConvDesc *c)
+{
+    tuner_selection s;
+    b->conv = c;
+    const bool can = b->lib && !our_select(b, &s);
+    b->conv = NULL;
+    return can;
+}
+
 static Err our_solution(ConvBench *b, ConvTimes *out)
 {
     tuner_selection s;
-    const bool is_3d = b->conv->n_spatial == 3;
-    call_of_3d(b->conv, &b->call_3d);
-    call_of_2d(&b->call_3d, &b->call);
-    const tuner_status status = is_3d ? tuner_select_conv3d(b->lib, &b->call_3d, NULL, &s)
-                                      : tuner_select_conv2d(b->lib, &b->call, &s);
+    const tuner_status status = our_select(b, &s);
     if (status)
         return err_set(status == TUNER_NO_SOLUTION ? ERR_INPUT : (Err)status, "%s", tuner_error_message());
     snprintf(out->algorithm, sizeof out->algorithm, "%.200s (%s)", s.kernel, s.why);

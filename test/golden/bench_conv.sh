@@ -12,7 +12,7 @@ bench conv -_ 3 -n 2 -c 4 '-!' 8 -H 8 -W 8 -k 8 -F 2 --pad_h_end 1
 bench conv app.log
 echo "--- errors"
 for words in 'conv -n 4 -Q 2' 'conv -c 4 -g 3' 'convx -n 3' 'conv none.log' 'conv app.log -n 3' 'conv gemm.log' 'conv --peer mkl' \
-  'conv --device cuda' 'conv --peer onednn --device cuda:x' 'conv --peer cudnn --device host' 'conv --peer' 'conv --out_h 9'; do
+  'conv --device cuda' 'conv --every-solution' 'conv --peer onednn --device cuda:x' 'conv --peer cudnn --device host' 'conv --peer' 'conv --out_h 9'; do
   bench $words
 done
 echo "--- oneDNN"

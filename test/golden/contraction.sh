@@ -38,10 +38,11 @@ conv -n 1 -c 7 -H 6 -W 11 -k 6 -y 2 -x 4 -u 3 -v 2 -I NHWC -f NHWC -O NHWC -F 2
 TUNER_LAYER=3 TUNER_LOG_PATH=log "$BIN"/tuner-bench conv --library out -i 1 -V 0 -n 1 -c 5 -H 9 -W 8 -k 6 -y 3 -x 3 -u 2 -p 1 -q 1 -F 4 >/dev/null
 sort -u log
 "$BIN"/tuner-bench conv log 2>/dev/null | tail -1
+conv --every-solution -i 0 -n 3 -c 9 -H 15 -W 14 -k 20 -y 3 -x 3 -u 2 -v 2 -p 1 -q 1 -F 1
 echo "--- configs"
 sed 's/HostRepeatM: .*/HostRepeatM: [2]/; s/DepthU: .*/DepthU: [128]/; s/- ThreadTile: .*/- ThreadTile: [[48, 8]]/' "$ROOT/configs/conv_host.yaml" >host.yaml
 for t in f16 f32; do
-  sed 's/WorkGroup: \[\[.*/WorkGroup: [[16, 16, 1]]/; s/PrefetchGlobalRead: .*/PrefetchGlobalRead: [1]/' "$ROOT/configs/conv_h200_$t.yaml" >conv_h200_$t.yaml
+  sed 's/WorkGroup: \[\[.*/WorkGroup: [[16, 16, 1]]/; s/- PrefetchGlobalRead: .*/- PrefetchGlobalRead: [1]/' "$ROOT/configs/conv_h200_$t.yaml" >conv_h200_$t.yaml
 done
 for c in host conv_h200_f16 conv_h200_f32; do
   case $c in host) a=x86-64-v4 ;; *) a=sm_90a ;; esac
