@@ -4,10 +4,10 @@
 
 #include "client/runtime/launch.h"
 #include "kernel/helper.h"
-#include "problem/conv.h"
 #include "problem/datatype.h"
 #include "problem/lines.h"
 #include "space/wgmma.h"
+#include "test/lib_window.h"
 
 typedef struct {
     TensorMap seen[TENSOR_MAPS_MAX];
@@ -230,33 +230,6 @@ static void helpers(void **state)
 
 /* ---- convolutions ---- */
 
-/* A forward convolution of f16, NHWC, 3 rows and columns of padding with 7 taps, else 1 with 3. */
-static void conv_of(int64_t c, int64_t taps, int64_t stride, int64_t groups, int64_t size, IndexSizes *x,
-                    Contraction *p)
-{
-    ConvDesc d;
-    ProblemType pt;
-    ConvPart part;
-    conv_desc_init(&d);
-    conv_desc_types(&d, TYPE_H);
-    conv_desc_formats(&d, true);
-    ConvSize *s = &d.size;
-    s->n = 2, s->c = c, s->k = groups > 1 ? c : 64, s->groups = groups;
-    for (int i = 0; i < 2; i++) {
-        s->in[i] = size, s->filter[i] = taps, s->stride[i] = stride;
-        s->pad[i] = s->pad_end[i] = taps / 2;
-    }
-    assert_ok(conv_problem_type(&d, &pt));
-    assert_ok(conv_part(&pt, s, 0, &part));
-    part.size.extra = &part.extra;
-    assert_ok(index_sizes_of(&pt, &part.size, x));
-    contraction_gemm(p, false, false, 1, 1, 1, 1);
-    contraction_types(p, TYPE_H, TYPE_H, TYPE_H, TYPE_H, TYPE_S);
-    p->dims = x;
-    p->m = index_group_size(x, INDICES_M), p->n = index_group_size(x, INDICES_N);
-    p->k = index_group_size(x, INDICES_K), p->batch = index_group_size(x, INDICES_BATCH);
-}
-
 static LibSolution window_solution(int32_t pack, int32_t pack_batch)
 {
     static const TensorMapSpec all[] = {{.tensor = 1, .box = {64, 64}},
@@ -269,16 +242,21 @@ static LibSolution window_solution(int32_t pack, int32_t pack_batch)
     return s;
 }
 
-static LaunchInputs window_inputs(uintptr_t a, uintptr_t b, const TensorMapEncoder *maps)
+/* The launch of a window whose A and B lie there, with the maps that it makes. */
+static Err window_launch(const LibSolution *s, const Contraction *p, uintptr_t a, uintptr_t b, Encoder *seen,
+                         LaunchList *list)
 {
     static const unsigned char one[16] = {0, 0, 0x80, 0x3f};
-    return (LaunchInputs){.a = (void *)a,
-                          .b = (void *)b,
-                          .d = (void *)0x40000,
-                          .workspace = (void *)0x50000,
-                          .alpha = one,
-                          .beta = one,
-                          .maps = maps};
+    const TensorMapEncoder maps = {encode, seen};
+    const LaunchInputs in = {.a = (void *)a,
+                             .b = (void *)b,
+                             .d = (void *)0x40000,
+                             .workspace = (void *)0x50000,
+                             .alpha = one,
+                             .beta = one,
+                             .maps = &maps};
+    *seen = (Encoder){0};
+    return launch_build(p, s, &in, &(LaunchHardware){.n_cu = 132}, list);
 }
 
 /* 7x7, stride 2, 3 channels: seven rows of a pixel, and lines of 7 pixels of 24 elements. */
@@ -287,14 +265,12 @@ static void lines_of_pixels(void **state)
     (void)state;
     IndexSizes x;
     Contraction p;
-    Encoder e = {.n = 0};
-    const TensorMapEncoder maps = {encode, &e};
+    Encoder e;
     LaunchList list;
     const LibSolution s = window_solution(PACK_A | PACK_B, 1);
     conv_of(3, 7, 2, 1, 20, &x, &p);
     assert_true(tensor_maps_fit(&s, &p));
-    const LaunchInputs in = window_inputs(0x10002, 0x20006, &maps);
-    assert_ok(launch_build(&p, &s, &in, &(LaunchHardware){.n_cu = 132}, &list));
+    assert_ok(window_launch(&s, &p, 0x10002, 0x20006, &e, &list));
     assert_int_equal(list.n, 2);
     assert_string_equal(list.call[0].symbol, "PackWindow_2");
     /* 10 sevenfold rows of 25 pixels of 2 images, then 64 x 168 elements of the filter */
@@ -306,9 +282,8 @@ static void lines_of_pixels(void **state)
     assert_true(filter->size[0] == 168 && filter->size[1] == 1 && filter->size[2] == 1);
     assert_int_equal(filter->stride[2], 336);
     assert_true(launch_workspace_bytes(&p, &s, NULL) >= 2 * 10 * 1200 + 64 * 336);
-    e.n = 0; /* K is 0: nothing is copied */
-    p.alpha = SCALAR_ZERO, p.k = 0;
-    assert_ok(launch_build(&p, &s, &in, &(LaunchHardware){.n_cu = 132}, &list));
+    p.alpha = SCALAR_ZERO, p.k = 0; /* nothing is copied */
+    assert_ok(window_launch(&s, &p, 0x10002, 0x20006, &e, &list));
     assert_int_equal(list.n, 1);
 }
 
@@ -331,14 +306,12 @@ static void lines_by_kernel(void **state)
     (void)state;
     IndexSizes x;
     Contraction p;
-    Encoder e = {.n = 0};
-    const TensorMapEncoder maps = {encode, &e};
+    Encoder e;
     LaunchList list;
     const LibSolution s = window_solution(PACK_LINES | PACK_A | PACK_B, 1);
-    const LaunchInputs in = window_inputs(0x10000, 0x20006, &maps);
     conv_of(3, 7, 2, 1, 24, &x, &p);
     assert_true(tensor_maps_fit(&s, &p));
-    assert_ok(launch_build(&p, &s, &in, &(LaunchHardware){.n_cu = 132}, &list));
+    assert_ok(window_launch(&s, &p, 0x10000, 0x20006, &e, &list));
     assert_int_equal(list.n, 2);
     assert_string_equal(list.call[0].symbol, "PackWindow_2");
     assert_int_equal(list.call[0].num_work_groups[0], 64 * 7 * 24 / 256);
@@ -357,8 +330,8 @@ static void lines_by_kernel(void **state)
     conv_of(40, 7, 2, 1, 64, &x, &p); /* rows of 5 KiB: those of 64 outputs do not fit */
     assert_false(tensor_maps_fit(&s, &p));
     conv_of(3, 7, 2, 1, 24, &x, &p); /* K is 0: there are no rows */
-    p.alpha = SCALAR_ZERO, p.k = 0, e.n = 0;
-    assert_ok(launch_build(&p, &s, &in, &(LaunchHardware){.n_cu = 132}, &list));
+    p.alpha = SCALAR_ZERO, p.k = 0;
+    assert_ok(window_launch(&s, &p, 0x10000, 0x20006, &e, &list));
     assert_int_equal(list.n, 1);
     at -= maps_at - (list.call[0].n_arg_bytes - 4 * TENSOR_MAP_BYTES);
     assert_int_equal(word(list.call[0].args + at + 4 * 10), 0);
@@ -370,15 +343,13 @@ static void blocks_of_groups(void **state)
     (void)state;
     IndexSizes x;
     Contraction p;
-    Encoder e = {.n = 0};
-    const TensorMapEncoder maps = {encode, &e};
+    Encoder e;
     LaunchList list;
     const LibSolution s = window_solution(PACK_B, 0), plain = window_solution(0, 0);
     conv_of(128, 3, 1, 32, 10, &x, &p);
     assert_false(tensor_maps_fit(&plain, &p)); /* a chunk of channels would have those of other groups */
     assert_true(tensor_maps_fit(&s, &p));
-    const LaunchInputs in = window_inputs(0x10000, 0x20006, &maps);
-    assert_ok(launch_build(&p, &s, &in, &(LaunchHardware){.n_cu = 132}, &list));
+    assert_ok(window_launch(&s, &p, 0x10000, 0x20006, &e, &list));
     assert_int_equal(list.n, 2);
     assert_int_equal(list.call[0].num_work_groups[0], 128 * 9 * 64 / 256);
     assert_true(e.seen[0].address == 0x50000 && e.seen[0].size[0] == 64 && e.seen[0].size[3] == 128);
@@ -386,7 +357,7 @@ static void blocks_of_groups(void **state)
     assert_true(e.seen[3].size[0] == 64 && e.seen[3].size[2] == 2 && e.seen[3].stride[1] == 128);
     conv_of(9, 3, 1, 3, 10, &x, &p);
     assert_false(tensor_maps_fit(&s, &p));
-    assert_int_equal(launch_build(&p, &s, &in, &(LaunchHardware){.n_cu = 132}, &list), ERR_INPUT);
+    assert_int_equal(window_launch(&s, &p, 0x10000, 0x20006, &e, &list), ERR_INPUT);
 }
 
 /* With alpha 0, which the phases of backward data have that no tap reaches, kernels of windows look for a
@@ -397,15 +368,13 @@ static void no_taps(void **state)
     (void)state;
     IndexSizes x;
     Contraction p;
-    Encoder e = {.n = 0};
-    const TensorMapEncoder maps = {encode, &e};
+    Encoder e;
     LaunchList with, without;
     LibSolution s = window_solution(0, 1);
     conv_of(64, 1, 1, 1, 10, &x, &p);
-    const LaunchInputs in = window_inputs(0x10000, 0x20000, &maps);
-    assert_ok(launch_build(&p, &s, &in, &(LaunchHardware){.n_cu = 132}, &with));
-    e.n = 0, p.alpha = SCALAR_ZERO, p.k = 0;
-    assert_ok(launch_build(&p, &s, &in, &(LaunchHardware){.n_cu = 132}, &without));
+    assert_ok(window_launch(&s, &p, 0x10000, 0x20000, &e, &with));
+    p.alpha = SCALAR_ZERO, p.k = 0;
+    assert_ok(window_launch(&s, &p, 0x10000, 0x20000, &e, &without));
     const uint32_t n = with.call[0].n_arg_bytes;
     assert_int_equal(n, without.call[0].n_arg_bytes);
     assert_memory_equal(with.call[0].args, without.call[0].args, n - 4 * TENSOR_MAP_BYTES);
