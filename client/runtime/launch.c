@@ -480,6 +480,7 @@ static Err main_call(const Main *m, const Helper *h, const LaunchHardware *hw, L
         main_args(&here, hw);
     /* the post-GSU kernel, which adds parts up, does the fused operations */
     if (m->s->map.global_accumulation != GLOBAL_ACC_MULTIPLE) put_fused(h, &args);
+    if (m->s->map.keep_window) TRY(put_keep(m->s, m->p, &args));
     TRY(put_tensor_maps(h, &args));
     out->call[out->n - 1].dependent = m->s->map.dependent_launch;
     return call_done(out, &args);

@@ -1,5 +1,6 @@
-/* Launch: kernels that keep a tile's pixels in local memory (KeepWindow): which problems have room there. The
- * numbers are those of the kernel's text (kernel/nvptx/text/ring_window.cuh). */
+/* Launch: kernels that keep a tile's pixels in local memory (KeepWindow): which problems have room there, and
+ * the numbers that the kernel takes (problem/keep.h). The rows and columns of pixels of a tile are those that
+ * its text finds (kernel/nvptx/text/ring_window.cuh). */
 #include "base/integer.h"
 #include "client/runtime/launch_priv.h"
 #include "problem/keep.h"
@@ -97,16 +98,24 @@ static int64_t rows_of_tile(const Keep *k)
     return min64(rows, k->outs[1] * k->images);
 }
 
-/* Bytes of local memory for pixels and the table of steps; less than 0: more than 31 bits count. */
-static int64_t local_bytes(const Keep *k)
+/* Steps are those of the channels of the groups that a warp's rows belong to; the first of them may begin
+ * within a piece. A tile's pieces are those of the groups from its first row's to that of its last warp. */
+static KeepNumbers numbers_of(const Keep *k)
 {
     const int64_t tile = k->s->map.macro_tile[0], warp = k->s->map.keep_rows;
     const bool grouped = k->groups > 1;
     const int64_t of_warp = (grouped && k->rows < warp ? warp / k->rows : 1) * k->channels;
-    const int64_t per_tap =
-        int_ceil_div(of_warp + (grouped && of_warp % KEEP_CHUNK ? KEEP_CHUNK - 1 : 0), KEEP_STEP);
+    const int64_t begins = grouped && of_warp % KEEP_CHUNK ? KEEP_CHUNK - 1 : 0;
     const int64_t others = grouped && k->rows % tile ? int_ceil_div(tile - warp, k->rows) : 0;
-    const int64_t pieces = int_ceil_div(others * k->channels, KEEP_CHUNK) + 2 * per_tap;
+    KeepNumbers n = {.per_tap = int_ceil_div(of_warp + begins, KEEP_STEP)};
+    n.pieces = int_ceil_div(others * k->channels, KEEP_CHUNK) + n.per_tap * (KEEP_STEP / KEEP_CHUNK);
+    return n;
+}
+
+/* Bytes of local memory for pixels and the table of steps; less than 0: more than 31 bits count. */
+static int64_t local_bytes(const Keep *k)
+{
+    const KeepNumbers n = numbers_of(k);
     const int64_t rows = rows_of_tile(k), crossed = min64(k->images - 1, int_ceil_div(rows - 1, k->outs[1]));
     const int64_t wide = rows == 1 ? min64(k->s->map.macro_tile[1], k->outs[0]) : k->outs[0];
     int64_t reach[WINDOW_SPATIAL], steps, bytes;
@@ -116,8 +125,8 @@ static int64_t local_bytes(const Keep *k)
     if (wide * k->step[0] > INT32_MAX / 4 || rows * k->step[1] > INT32_MAX / 4) return -1;
     const int64_t cols = (wide - 1) * k->step[0] + reach[0];
     const int64_t lines = (rows - 1) * k->step[1] + reach[1] + crossed * max64(0, reach[1] - k->step[1]);
-    if (__builtin_mul_overflow(k->taps[0] * k->taps[1], per_tap, &steps) || steps > INT32_MAX / 1024 ||
-        __builtin_mul_overflow(lines * cols, (pieces | 1) * KEEP_CHUNK_BYTES, &bytes) || bytes > INT32_MAX)
+    if (__builtin_mul_overflow(k->taps[0] * k->taps[1], n.per_tap, &steps) || steps > INT32_MAX / 1024 ||
+        __builtin_mul_overflow(lines * cols, (n.pieces | 1) * KEEP_CHUNK_BYTES, &bytes) || bytes > INT32_MAX)
         return -1;
     return (steps + k->s->map.depth_u / KEEP_STEP) * KEEP_CHUNK_BYTES + bytes;
 }
@@ -134,4 +143,14 @@ bool keep_fits(const LibSolution *s, const Contraction *p)
         return false;
     const int64_t bytes = local_bytes(&k);
     return bytes >= 0 && bytes <= s->map.keep_window;
+}
+
+Err put_keep(const LibSolution *s, const Contraction *p, Args *a)
+{
+    Keep k;
+    if (!find(s, p, &k)) FAIL(ERR_INPUT, "kernel %s: the contraction has no windows", s->name);
+    const KeepNumbers n = numbers_of(&k);
+    const int64_t *const number = (const int64_t *)&n;
+    for (int i = 0; i < KEEP_ARGS; i++) put_size(a, number[i]);
+    return ERR_OK;
 }

@@ -206,6 +206,8 @@ Err window_copy_call(WindowCopy *c, const Helper *h, LaunchInputs *in, LaunchLis
 bool window_fits(const LibSolution *s, const Contraction *p);
 /* launch_keep.c: whether a kernel that keeps pixels and filters in local memory takes the problem. */
 bool keep_fits(const LibSolution *s, const Contraction *p);
+/* Appends that kernel's numbers (problem/keep.h). */
+Err put_keep(const LibSolution *s, const Contraction *p, Args *a);
 /* Rows, columns and matrices of D as a kernel with windows has them; false: it has none. */
 bool window_sides(const LibSolution *s, const Contraction *p, uint64_t side[3]);
 /* The copy engine loads a contraction that is no GEMM only if it is a window (problem/window.h). */

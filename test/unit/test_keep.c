@@ -2,10 +2,12 @@
  * is told, and that a program's text gives the same kernel. */
 #include "test/support.h"
 
+#include "client/runtime/launch_priv.h"
 #include "kernel/kernel.h"
-#include "problem/conv.h"
+#include "problem/keep.h"
 #include "space/derive.h"
 #include "test/lib_solution.h"
+#include "test/lib_window.h"
 
 static void describe(ConvDesc *c, OperationKind op, int64_t groups, ProblemType *pt)
 {
@@ -79,6 +81,48 @@ static void test_rules(void **state)
     assert_rule(&d, solution(&pt, true), RULE_NV_KEEP); /* images are not columns */
 }
 
+/* Steps of a tap and chunks of a pixel, which are the last arguments of the kernel. */
+static void test_launch(void **state)
+{
+    static const struct {
+        int64_t channels, groups, per_tap, pieces;
+    } cases[] = {
+        {64, 1, 4, 8},
+        {80, 1, 5, 10},
+        /* 16 rows of a warp are 4 groups of 4 channels, 64 of a tile are 16, of which the last warp's first
+         * one is the 13th */
+        {128, 32, 1, 12 * 4 / 8 + 2},
+        {64, 64, 1, 48 / 8 + 2},   /* 16 groups of a channel */
+        {96, 2, 3, 48 / 8 + 3 * 2} /* 48 rows do not divide 64: a tile has rows of two groups */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const unsigned char one[16] = {0, 0, 0x80, 0x3f};
+        const bool groups = cases[i].groups > 1;
+        ConvDesc c;
+        ProblemType pt;
+        describe(&c, OP_CONV_FORWARD, cases[i].groups, &pt);
+        const Deriver d = deriver(&pt);
+        Solution s = solution(&pt, groups);
+        s.GlobalReadVectorWidth = cases[i].channels == cases[i].groups ? 1 : 4;
+        assert_true(solution_derive(&d, &s, NULL));
+        LibSolution lib;
+        lib_solution_of(&s, "K", &lib);
+        IndexSizes x;
+        Contraction p;
+        conv_of(cases[i].channels, 3, 1, cases[i].groups, 10, &x, &p);
+        assert_true(keep_fits(&lib, &p));
+        const LaunchInputs in = {
+            .a = (void *)0x10000, .b = (void *)0x20000, .d = (void *)0x40000, .alpha = one, .beta = one};
+        LaunchList list;
+        assert_ok(launch_build(&p, &lib, &in, &(LaunchHardware){.n_cu = 132}, &list));
+        uint32_t number[KEEP_ARGS];
+        memcpy(number, list.call[0].args + list.call[0].n_arg_bytes - sizeof number, sizeof number);
+        assert_int_equal(number[0], cases[i].per_tap);
+        assert_int_equal(number[1], cases[i].pieces);
+    }
+}
+
 static void test_text(void **state)
 {
     (void)state;
@@ -112,6 +156,7 @@ static void test_text(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rules), cmocka_unit_test(test_text)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rules), cmocka_unit_test(test_launch),
+                                       cmocka_unit_test(test_text)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "kernel/gpu/gpu.h"
 
 #include "kernel/contract.h"
+#include "problem/keep.h"
 #include "problem/lines.h"
 #include "problem/window.h"
 
@@ -188,5 +189,6 @@ Err gpu_args(GpuPlan *p)
     p->n_args = p->arg_bytes = 0;
     TRY(tensile(p));
     TRY(gpu_fused_args(p));
+    if (p->ring.window_bytes) TRY(words(p, keep_arg_names, KEEP_ARGS));
     return window(p);
 }

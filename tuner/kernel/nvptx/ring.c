@@ -257,6 +257,7 @@ static void start(const GpuPlan *p, Stmts *s)
         stmt_set_reg(s, "ring.x", value_reg(s, "dims"));
         stmt_set_reg(s, "ring.first", value_reg(s, "first"));
         stmt_set_reg(s, "ring.step", step);
+        if (p->ring.window_bytes) ring_window_args(s);
         stmt_call(s, "@begin", copy_a, copy_b, ring, a, b, value_cast(s, "int", m), value_cast(s, "int", n),
                   m0, n0, tid);
     } else

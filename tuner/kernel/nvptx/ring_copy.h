@@ -56,6 +56,8 @@ void ring_gather_part(const RingCopy *c, const Value *into, const Value *from, c
 /* ERR_INPUT: the plan's contraction has no such window. Prints @Ring, @begin and @main_loop. */
 Err ring_window_check(const GpuPlan *p);
 Err ring_window_put(const GpuPlan *p, Stmts *s);
+/* Sets the members of the ring that the kernel has as arguments. */
+void ring_window_args(Stmts *s);
 /* Does it print @mend, which makes sums again that zeros in place of other groups' filters have made NaN? */
 bool ring_window_mends(const GpuPlan *p);
 /* Has the kernel @store_kept, which stores aligned results? */

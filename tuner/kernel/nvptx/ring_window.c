@@ -129,6 +129,13 @@ static void numbers(const Keep *k)
     stmt_end(s);
 }
 
+void ring_window_args(Stmts *s)
+{
+#define SET(name) stmt_set_reg(s, "ring." #name, value_cast(s, "int", value_reg(s, "keep_" #name)));
+    KEEP_NUMBERS(SET)
+#undef SET
+}
+
 Err ring_window_put(const GpuPlan *p, Stmts *s)
 {
     Keep k = {.p = p, .s = s, .names = {s, "dims."}};

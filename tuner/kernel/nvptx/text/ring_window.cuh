@@ -39,28 +39,16 @@ struct @Ring {
     @Window w;
     @Divisor by_w, by_h, by_rows; /* columns and rows of outputs, rows of a group */
     int n0, last, m0, rows, channel0;     /* last: column of the tile; rows: of all groups */
-    int per_tap, steps, n_chunks, start;  /* steps of a tap, of all; chunks of the filter, the first one */
+    int per_tap, pieces;                  /* arguments: steps of a tap, pieces of 16 bytes of a pixel */
+    int steps, n_chunks, start;           /* steps of all taps; chunks of the filter, the first one */
     int image, row_in_image, lead;        /* of the first output: its image, row and column */
     int image_rows, rest;                 /* rows of pixels of an image, of what is left of the first one */
-    int cols, lines, pieces, pitch;       /* pieces: of 16 bytes of a pixel */
+    int cols, lines, pitch;
     const @T *a;
     @u32 table, line_table, pixels;
 };
 constexpr int @KEPT_AT = @STAGES * @STAGE_BYTES;
 static_assert(sizeof(@Ring) <= @KEPT_BYTES, "there is room for it");
-
-/* The steps of a tap, which are those of the channels that a warp's rows read, and the pieces of the channels
- * of all warps. The launch counts them, too (client/runtime/launch_keep.c). */
-struct @Band {
-    int steps, pieces;
-};
-@DEV @Band @band_of(int channels, int rows, int groups)
-{
-    const int of_warp = (rows < @WAVE_M ? @WAVE_M / rows : 1) * channels;
-    const int begins = groups > 1 && of_warp % 8 ? 7 : 0, steps = (of_warp + begins + 15) / 16;
-    const int others = groups > 1 && rows % @MT0 ? (@MT0 - @WAVE_M + rows - 1) / rows : 0;
-    return {steps, (others * channels + 7) / 8 + steps * 2};
-}
 
 /* The first row of pixels that row r of outputs reads. */
 @DEV int @pixel_row(const @Ring &g, int r)
@@ -216,15 +204,11 @@ struct @Band {
     g.lead = one_row ? n0 - first_row * g.w.outs_w : 0;
     g.cols = (one_row ? g.last - n0 : g.w.outs_w - 1) * g.w.step_w + reach_w;
     g.lines = @pixel_row(g, last_row) + reach_h;
-    const @Band band = @band_of(g.w.channels, g.w.rows, g.w.groups);
-    g.per_tap = band.steps;
-    g.pieces = band.pieces;
-    g.pitch = (band.pieces | 1) * 16;
+    g.pitch = (g.pieces | 1) * 16;
     g.channel0 = @first_channel(g, 0);
     g.steps = g.w.taps_w * g.w.taps_h * g.per_tap;
     g.n_chunks = (g.steps + @STEPS - 1) / @STEPS;
-    g.start = @quotient(n0 / @MT1 + m0 / @MT0, @divisor(g.n_chunks));
-    g.start = n0 / @MT1 + m0 / @MT0 - g.start * g.n_chunks;
+    g.start = (n0 / @MT1 + m0 / @MT0) % g.n_chunks;
     g.table = g.smem + @KEPT_AT + @KEPT_BYTES;
     g.line_table = g.table + (g.steps + @STEPS) * 16;
     g.pixels = g.line_table + (@K_MAJOR ? @MT0 * 16 : 0);
