@@ -306,10 +306,10 @@ static void test_texts(void **state)
         {"StreamK", SCOPE_AMD, "honoured"},
         {"StreamK", SCOPE_CPU, "honoured"},
         {"DebugStreamK", SCOPE_AMD, "only 0 (stream-k-debug)"},
-        {"WorkGroupMappingType", SCOPE_NV, "honoured; by wgmma only B (nv-value)"},
+        {"WorkGroupMappingType", SCOPE_NV, "honoured; by wgmma only B (wg-value)"},
         {"DirectToLdsA", SCOPE_AMD, "honoured"},
         {"PackBatchDims", SCOPE_NV,
-         "honoured; by wgmma only 0 and 1 (nv-value); "
+         "honoured; by wgmma only 0 and 1 (wg-value); "
          "without local memory only 0 (direct-value)"},
         {"VectorStore", SCOPE_NV,
          "honoured; with the ring only -1 and 1 (nv-value); by wgmma hint: EngineStore decides; "

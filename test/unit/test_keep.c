@@ -61,7 +61,7 @@ static void test_rules(void **state)
         /* 3 stages of 64 rows, a table of their places, the kernel's numbers */
         assert_int_equal(keep_room(&s), 74 * 1024 - 3 * 64 * 9 * 16 - 64 * 16 - 512);
         s = base, s.KeepWindow = 27;
-        assert_rule(&d, s, RULE_NV_KEEP_RESULTS);
+        assert_rule(&d, s, RULE_NV_KEEP_STAGES);
         s = base, s.GlobalSplitU = 2;
         assert_rule(&d, s, RULE_NV_KEEP_FORM);
         s = base, s.PersistentKernel = 1;

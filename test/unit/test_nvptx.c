@@ -352,6 +352,22 @@ static void test_stream_k_reasons(void **state)
     assert_rule(&d, bad, RULE_STREAM_K_ADDS);
 }
 
+static void test_lag_reasons(void **state)
+{
+    (void)state;
+    ProblemType pt;
+    const Deriver d = deriver(&pt, "sm_90a", TYPE_H, TYPE_H, TYPE_S, true, false);
+    Solution s = warp_groups(&pt, 256, 64, 16, 1, 2);
+    s.ConsumerLag = 4; /* as many as stages */
+    assert_rule(&d, s, RULE_WG_LAG_STAGES);
+    s.ConsumerLag = 1, s.ClusterK = 2;
+    assert_rule(&d, s, RULE_WG_LAG_CLUSTER);
+    s.ClusterK = 1, s.MatrixInstruction.v[8] = 1;
+    assert_rule(&d, s, RULE_WG_LAG);
+    s.ConsumerSchedule = SCHEDULE_PINGPONG;
+    assert_rule(&d, s, RULE_WG_LAG);
+}
+
 static void test_wgmma_reasons(void **state)
 {
     (void)state;
@@ -392,11 +408,9 @@ static void test_wgmma_reasons(void **state)
     REASON(bad.MatrixInstruction.v[6] = 2, RULE_WG_REGISTERS);
     REASON(bad.ConsumerRegisters = 248, RULE_WG_REGISTERS); /* 2 * 248 + 56 are more than 512 */
     REASON(bad.RingStages = 5, RULE_WG_STAGES);
-    REASON(bad.ConsumerLag = 4, RULE_WG_LAG);
-    REASON(bad.ConsumerLag = 1; bad.MatrixInstruction.v[8] = 1, RULE_WG_LAG);
-    REASON(bad.ConsumerLag = 1; bad.ClusterK = 2, RULE_WG_LAG);
+    REASON(bad.KeepWindow = 64, RULE_WG_VALUE);
     REASON(bad.GlobalSplitU = 2, RULE_WG_SPLIT);
-    REASON(bad.NonTemporalA = 1, RULE_NV_VALUE);
+    REASON(bad.NonTemporalA = 1, RULE_WG_VALUE);
 #undef REASON
     Solution threads_only = matrix(&pt, 16, 4, 4, 64);
     threads_only.ClusterN = 2;
@@ -447,7 +461,7 @@ static void test_lines(void **state)
     Deriver d = deriver(&gemm, "sm_90a", TYPE_H, TYPE_H, TYPE_S, true, false);
     Solution s = warp_groups(&gemm, 64, 128, 16, 1, 1);
     s.PackOperands = PACK_LINES | PACK_A;
-    assert_rule(&d, s, RULE_NV_VALUE);
+    assert_rule(&d, s, RULE_WG_VALUE);
     conv_desc_init(&c);
     conv_desc_types(&c, TYPE_H);
     conv_desc_formats(&c, true);
@@ -569,20 +583,14 @@ static void test_f8(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_thread_tiles),
-                                       cmocka_unit_test(test_wave_tiles),
-                                       cmocka_unit_test(test_held_copies),
-                                       cmocka_unit_test(test_reasons),
-                                       cmocka_unit_test(test_split),
-                                       cmocka_unit_test(test_xf32),
-                                       cmocka_unit_test(test_texts),
-                                       cmocka_unit_test(test_coalesced),
-                                       cmocka_unit_test(test_wgmma_plan),
-                                       cmocka_unit_test(test_stream_k_reasons),
-                                       cmocka_unit_test(test_wgmma_reasons),
-                                       cmocka_unit_test(test_wgmma_strided_k),
-                                       cmocka_unit_test(test_lines),
-                                       cmocka_unit_test(test_wgmma_texts),
-                                       cmocka_unit_test(test_f8)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_thread_tiles),    cmocka_unit_test(test_wave_tiles),
+        cmocka_unit_test(test_held_copies),     cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_split),           cmocka_unit_test(test_xf32),
+        cmocka_unit_test(test_texts),           cmocka_unit_test(test_coalesced),
+        cmocka_unit_test(test_wgmma_plan),      cmocka_unit_test(test_stream_k_reasons),
+        cmocka_unit_test(test_lag_reasons),     cmocka_unit_test(test_wgmma_reasons),
+        cmocka_unit_test(test_wgmma_strided_k), cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_wgmma_texts),     cmocka_unit_test(test_f8)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -324,8 +324,8 @@ static bool check_local(Derive *d)
     int64_t bytes = ring_local_bytes(stages, result_bytes(d), fills);
     if (s->KeepWindow) {
         const int64_t room = (int64_t)s->KeepWindow * 1024;
-        if (room < result_bytes(d) || keep_room(s) < 1)
-            STOP(d, NV_KEEP_RESULTS, s->KeepWindow, (int32_t)(room - keep_room(s)), (int32_t)result_bytes(d));
+        if (keep_room(s) < 1) STOP(d, NV_KEEP_STAGES, s->KeepWindow, (int32_t)(room - keep_room(s)));
+        if (room < result_bytes(d)) STOP(d, NV_KEEP_RESULTS, s->KeepWindow, (int32_t)result_bytes(d));
         bytes = room;
     }
     if (bytes > limit) STOP(d, NV_LOCAL, bytes, s->PrefetchGlobalRead + 1, limit);

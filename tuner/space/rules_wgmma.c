@@ -150,7 +150,7 @@ static bool check_window(Derive *d)
     if ((s->GlobalSplitU > 1 && s->GlobalAccumulation != GACC_PARTIALS) || (s->StreamK && s->StreamKAtomic))
         STOP(d, WG_WINDOW_SPLIT, s->GlobalSplitU, s->StreamK);
     if (indices_of_type(f->pt, s->PackBatchDims, &x) || window_of(&x, &w))
-        STOP(d, NV_VALUE, PARAM_PackBatchDims, s->PackBatchDims);
+        STOP(d, WG_VALUE, PARAM_PackBatchDims, s->PackBatchDims);
     if (s->RowsFromRegisters || s->PackSummationDims)
         STOP(d, WG_WINDOW_FORM, s->RowsFromRegisters, s->PackSummationDims);
     /* scaleAlphaVec along M is the same for all groups, and a bias along N differs between groups: groups
@@ -172,9 +172,9 @@ static bool check_problem(Derive *d)
     if (f->contraction) {
         if (!check_window(d)) return false;
     } else if (d->s->PackBatchDims) {
-        STOP(d, NV_VALUE, PARAM_PackBatchDims, d->s->PackBatchDims);
+        STOP(d, WG_VALUE, PARAM_PackBatchDims, d->s->PackBatchDims);
     } else if (d->s->PackOperands & PACK_LINES) {
-        STOP(d, NV_VALUE, PARAM_PackOperands, d->s->PackOperands);
+        STOP(d, WG_VALUE, PARAM_PackOperands, d->s->PackOperands);
     } else if (f->initial_ab || f->initial_cd || f->zero_pad[0] || f->zero_pad[1] || f->stochastic ||
                pt->MirrorDimsA.n || pt->MirrorDimsB.n || f->fp16_alt || d->packed0 || d->packed1 ||
                f->tensor0) {
@@ -242,7 +242,7 @@ static bool check_registers(Derive *d, const WgmmaPlan *p)
         if (s->ProducerRegisters == 0) s->ProducerRegisters = many ? 40 : producer[p->groups];
         if (s->ConsumerRegisters == 0) s->ConsumerRegisters = many ? 232 : consumer[p->groups];
     } else if (s->ProducerRegisters || s->ConsumerRegisters) { /* 256 threads have the maximum anyway */
-        REJECT(d, NV_VALUE, PARAM_ConsumerRegisters, s->ConsumerRegisters);
+        REJECT(d, WG_VALUE, PARAM_ConsumerRegisters, s->ConsumerRegisters);
     }
     int32_t most = p->groups > 1 ? s->ConsumerRegisters : 255;
     /* an instruction's operands must fit what the launch gives a thread (ptxas C7602) */
@@ -251,6 +251,19 @@ static bool check_registers(Derive *d, const WgmmaPlan *p)
     int32_t total = producers(s) * s->ProducerRegisters + p->groups * s->ConsumerRegisters;
     if (p->registers + OVERHEAD > most || total > most_registers(p->groups + producers(s)))
         REJECT(d, WG_REGISTERS, p->registers, most, s->ProducerRegisters, p->groups);
+    return true;
+}
+
+/* One of two warp groups ends a tile before the other. */
+static bool check_lag(Derive *d, const WgmmaPlan *p)
+{
+    const Solution *s = d->s;
+    if (!s->ConsumerLag) return true;
+    if (p->promotes) REJECT(d, WG_LAG_F8, s->ConsumerLag);
+    if (p->from_registers) REJECT(d, WG_LAG_ROWS, s->ConsumerLag);
+    if (s->ClusterK > 1) REJECT(d, WG_LAG_CLUSTER, s->ConsumerLag, s->ClusterK);
+    if (p->groups != 2 || p->pingpong) REJECT(d, WG_LAG, s->ConsumerLag, p->tile_groups);
+    if (s->ConsumerLag >= s->RingStages) REJECT(d, WG_LAG_STAGES, s->ConsumerLag, s->RingStages);
     return true;
 }
 
@@ -268,9 +281,7 @@ static bool check_local(Derive *d)
         STOP(d, WG_STAGES, s->RingStages, p.stage_bytes, p.other_bytes, limit);
     if (p.cluster_sum_bytes > s->RingStages * p.stage_bytes)
         REJECT(d, WG_CLUSTER_SUMS, s->ClusterK, p.cluster_sum_bytes, s->RingStages * p.stage_bytes);
-    const bool lags = p.groups == 2 && !p.pingpong && !p.promotes && !p.from_registers && s->ClusterK <= 1;
-    if (s->ConsumerLag && (!lags || s->ConsumerLag >= s->RingStages))
-        REJECT(d, WG_LAG, s->ConsumerLag, s->RingStages, p.tile_groups);
+    if (!check_lag(d, &p)) return false;
     s->LdsNumElements = p.local_bytes / d->f->bpe;
     s->LdsNumElementsAlignedA = s->MacroTileA * s->DepthU;
     s->LdsNumElementsAlignedB = s->MacroTileB * s->DepthU;
