@@ -147,6 +147,8 @@ MatrixInstruction: [64, 128, K, 1, 1, 1, 1, 2, 1], ClusterM: 2, ClusterN: 2
 MatrixInstruction: [128, 64, K, 1, 1, 1, 2, 1, 1], ConsumerSchedule: PingPong, StaggerU: 4
 MatrixInstruction: [64, 64, K, 1, 1, 1, 1, 1, 1], ConsumerSchedule: PingPong, EngineStore: False
 MatrixInstruction: [64, 64, K, 1, 1, 1, 1, 1, 1], ConsumerSchedule: PingPong, ClusterN: 4, SourceSwap: True
+MatrixInstruction: [64, 64, K, 1, 1, 1, 1, 2, 1], ClusterM: 4, ClusterN: 2
+MatrixInstruction: [128, 64, K, 1, 1, 1, 1, 1, 1], ConsumerSchedule: PingPong, ClusterM: 2, ClusterN: 4
 MatrixInstruction: [64, 32, K, 1, 1, 1, 1, 1, 1], RingStages: 8
 MatrixInstruction: [192, 64, K, 1, 1, 1, 1, 1, 3]
 MatrixInstruction: [128, 64, K, 1, 1, 1, 1, 1, 2], $parts, DependentLaunch: True
