@@ -6,6 +6,7 @@ Prints each error and a line of counts, or the reason for skipping. Exit code 1 
 import os
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
 import numpy as np
 
 import cases
@@ -13,6 +14,7 @@ import convolve
 import emulate
 import frame
 import numbers_gemm
+import progress
 
 PLAIN = {'WorkGroup': [8, 8, 1], 'ThreadTile': [4, 4], 'DepthU': 8, 'KernelLanguage': 'Source', 'GlobalReadVectorWidth': 1,
          'VectorWidth': 1}
@@ -187,34 +189,60 @@ def run(machine, entry, case_, answer, objects, rng, first, conv):
     return r.wrong(got, case_['alpha'])
 
 
-def check_all(todo, kernels, machine):
-    """Lines that say what is wrong, and how many convolutions ran."""
-    wrong, n = [], 0
-    # parts without a filter element only write zeros: alpha is 0
-    answers = kernels.make([e for e, _ in todo])
-    zeros = False
+def answers_of(todo, make):
+    """What emit makes of the entries. Parts of backward data without a filter element only write zeros: their alpha is 0."""
+    answers, zeros = make([e for e, _ in todo]), False
     for (e, _), a in zip(todo, answers):
         for i, launch in enumerate(a.get('launches', [])):
-            if launch['zero']:
+            if launch.get('zero'):
                 e['scalars'][i] = [0, 0]
                 zeros = True
-    if zeros:
-        answers = kernels.make([e for e, _ in todo])
-    objects = kernels.compile(kernels.texts(answers))
-    rng = np.random.default_rng(int.from_bytes(os.urandom(4), 'little') if 'SEED' not in os.environ else int(os.environ['SEED']))
-    for (e, c), a in zip(todo, answers):
-        name = f"{e['arch']} {c['kind']} {c['direction']} {' '.join(c['formats'])}"
+    return make([e for e, _ in todo]) if zeros else answers
+
+
+def random_numbers():
+    return np.random.default_rng(int(os.environ.get('SEED', '0')) or None)
+
+
+def check_all(todo, kernels, machine):
+    """Lines that say what is wrong, and how many convolutions ran."""
+    answers = answers_of(todo, kernels.make)
+    objects = kernels.compile(kernels.texts([a for a in answers if 'file' in a]))
+    wrong, n, _ = check_launches([(e, dict(c, what=f"{e['arch']} {c['kind']} {c['direction']} {' '.join(c['formats'])}")) for e, c in todo],
+                                 answers, lambda _: objects, machine)
+    return wrong, n
+
+
+def check_launches(todo, answers, objects_of, machine, refused=lambda *_: False, quiet=True):
+    """Runs all convolutions of each entry. objects_of(answer): its kernels; refused(entry, case, name, convolution): whether the launch
+    has to refuse it, None: either. Lines that say what is wrong, how many convolutions ran, and how many were refused."""
+    wrong, n, n_refused, rng = [], 0, 0, random_numbers()
+    for (e, c), a in progress.each(zip(todo, answers), 'run', len(todo), quiet):
         if 'file' not in a:
-            wrong.append(f"{name}: {a['error']}")
+            wrong.append(f"{c['what']}: no text: {a.get('error', a)}")
             continue
-        for i, (what, conv, part) in enumerate(c['runs']):
+        for i, (name, x, part) in enumerate(c['runs']):
             if part:
                 continue
-            bad = run(machine, e, c, a, objects, rng, i, conv)
-            n += 1
-            if bad:
-                wrong.append(f'{name} {what}: {bad}')
-    return wrong, n
+            expected = refused(e, c, name, x)
+            got = any('refused' in launch for launch in a['launches'][i:i + x.parts(c['direction'])])
+            if expected is not None and got != expected:
+                wrong.append(f"{c['what']}, {name}: {'not ' if expected else ''}refused")
+            elif got:
+                n_refused += 1
+            else:
+                n += 1
+                bad = run(machine, e, c, a, objects_of(a), rng, i, x)
+                wrong += [f"{c['what']}, {name}: {bad[:500]}"] if bad else []
+    return wrong, n, n_refused
+
+
+def report(n_kernels, wrong, n, n_refused):
+    """Prints the first errors and the counts; the exit code."""
+    for line in wrong[:20]:
+        print(line)
+    print(f'{n_kernels} kernels, {n} convolutions, {n_refused} refused, {len(wrong) or "none"} wrong')
+    return 1 if wrong else 0
 
 
 def check(emu, kernels, _build):

@@ -13,7 +13,6 @@ import os
 import convolutions as texts
 import conv
 import convolve
-import numpy as np
 
 Conv = convolve.Conv
 BASE = {'StaggerU': 0, 'KernelLanguage': 'Source', 'NvRing': 1, 'EdgeType': 'ShiftPtr', 'DepthU': 64, 'PrefetchGlobalRead': 1}
@@ -74,34 +73,6 @@ def given(short):
     return out
 
 
-def check(todo, kernels, machine):
-    """Lines that say what is wrong; how many convolutions ran, and how many were refused."""
-    wrong, n, no = [], 0, 0
-    answers = kernels.make([e for e, _ in todo])
-    for (e, _), a in zip(todo, answers):        # parts of backward data without a filter element write zeros
-        e['scalars'] = [[0, 0] if x.get('zero') else s for x, s in zip(a['launches'], e['scalars'])] if 'file' in a else e['scalars']
-    answers = kernels.make([e for e, _ in todo])
-    objects = kernels.compile(kernels.texts([a for a in answers if 'file' in a]))
-    rng = np.random.default_rng(int(os.environ.get('SEED', '0')) or None)
-    for (e, c), a in zip(todo, answers):
-        if 'file' not in a:
-            wrong.append(f"{c['what']}: no text: {a.get('error', a)}")
-            continue
-        for i, (name, x, part) in enumerate(c['runs']):
-            if part:
-                continue
-            expected, got = refused(e, c, name, x), any('refused' in a['launches'][i + p] for p in range(x.parts(c['direction'])))
-            if expected is not None and got != expected:
-                wrong.append(f"{c['what']}, {name}: {'not ' if expected else ''}refused")
-            elif got:
-                no += 1
-            else:
-                n += 1
-                bad = conv.run(machine, e, c, a, objects, rng, i, x)
-                wrong += [f"{c['what']}, {name}: {bad[:500]}"] if bad else []
-    return wrong, n, no
-
-
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument('--build', default='build')
@@ -114,12 +85,11 @@ def main():
         return 0
     kernels = texts.Kernels(args.build, compiler)
     todo = [t for t in given(args.short) if args.kernel in t[1]['what']]
-    wrong, n, no = check(todo, kernels, texts.nv.Machine(texts.nv.Engine()))
+    answers = conv.answers_of(todo, kernels.make)
+    objects = kernels.compile(kernels.texts([a for a in answers if 'file' in a]))
+    counts = conv.check_launches(todo, answers, lambda _: objects, texts.nv.Machine(texts.nv.Engine()), refused)
     kernels.close()
-    for line in wrong[:20]:
-        print(line)
-    print(f'{len(todo)} kernels, {n} convolutions, {no} refused, {len(wrong) or "none"} wrong')
-    return 1 if wrong else 0
+    return conv.report(len(todo), *counts)
 
 
 if __name__ == '__main__':

@@ -231,6 +231,16 @@ def foreign(short):
             yield dict(e, name=re.sub('[- ]', '_', what), apart=False), dict(c, what=what, form=form)
 
 
+def refused(e, c, name, x):
+    """Whether the launch has to refuse the convolution."""
+    s, form = e['solution'], c.get('form')
+    by_engine = s.get('EngineStore', True) and 'ClusterK' not in s
+    # rows of 8 bytes; groups of filters that do not follow one another along the rows of D
+    return (name in REFUSED[form or c['direction']] or 'I8II' in c['what'] and name == 'odd rows' or
+            form == 'groups' and c['direction'] == 'data' and x.groups > 1 or
+            by_engine and (name == 'odd rows' or 'PackBatchDims' not in s and c['direction'] == 'data' and max(x.stride) > 1))
+
+
 def symbols(answer):
     """Of its main kernels and their helpers."""
     return sorted({call['symbol'] for x in answer['launches'] for call in x['calls']})
@@ -249,42 +259,16 @@ def main():
         return 0
     made = emulate.amd.Kernels(f'{args.build}/conformance/emit', None, f'{args.build}/conformance/nvptx.cache')
     todo = [t for t in [*given(args.short), *copied(args.short), *few_rows(args.short), *of_rows(args.short), *of_taps(args.short), *with_ops(args.short), *foreign(args.short)] if not args.kernel or args.kernel in t[1]['what']]
-    answers, wrong, n, refused = made.make([e for e, _ in todo]), [], 0, 0
-    for (e, _), a in zip(todo, answers):    # parts of backward data without a filter element write zeros
-        e['scalars'] = [[0, 0] if x.get('zero') else s for x, s in zip(a['launches'], e['scalars'])] if 'file' in a else e['scalars']
-    answers = made.make([e for e, _ in todo])
-    machine, rng = emulate.machines()[1], np.random.default_rng(int(os.environ.get('SEED', '0')) or None)
+    answers, machine = conv.answers_of(todo, made.make), emulate.machines()[1]
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         flags = emulate.precompiled(compiler, folder)
         texts = [a for a in answers if 'file' in a]
         done = pool.map(lambda a: emulate.compile_text(compiler, os.path.abspath(a['file']), symbols(a), flags), texts)
         done = progress.each(done, 'compile', len(texts), args.short)
         built = {a['name']: {(a['arch'], k): path for k in symbols(a)} for a, path in zip(texts, done)}
-    for (e, c), a in progress.each(zip(todo, answers), 'run', len(todo), args.short):
-        if 'file' not in a:
-            wrong.append(f"{c['what']}: no text: {a.get('error', a)}")
-            continue
-        for i, (what, x, part) in enumerate(c['runs']):
-            by_engine = e['solution'].get('EngineStore', True) and 'ClusterK' not in e['solution']
-            expected = what in REFUSED[c.get('form', c['direction'])] or by_engine and (
-                what == 'odd rows' or 'PackBatchDims' not in e['solution'] and c['direction'] == 'data' and max(x.stride) > 1)
-            # rows of 8 bytes; groups of filters that do not follow one another along the rows of D
-            expected |= 'I8II' in c['what'] and what == 'odd rows' or c.get('form') == 'groups' and c['direction'] == 'data' and x.groups > 1
-            if part:
-                continue
-            if ('refused' in a['launches'][i]) != expected:
-                wrong.append(f"{c['what']}, {what}: {'not ' if expected else ''}refused")
-            elif expected:
-                refused += 1
-            else:
-                n += 1
-                bad = conv.run(machine, e, c, a, built[a['name']], rng, i, x)
-                wrong += [f"{c['what']}, {what}: {bad[:500]}"] if bad else []
+        counts = conv.check_launches(todo, answers, lambda a: built[a['name']], machine, refused, args.short)
     made.close()
-    for line in wrong[:20]:
-        print(line)
-    print(f'{len(todo)} kernels, {n} convolutions, {refused} refused, {len(wrong) or "none"} wrong')
-    return 1 if wrong else 0
+    return conv.report(len(todo), *counts)
 
 
 if __name__ == '__main__':
