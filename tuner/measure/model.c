@@ -5,6 +5,8 @@
 #include "kernel/plan.h"
 #include "problem/matrix_inst.h"
 #include "problem/pack.h"
+#include "problem/window.h"
+#include "space/keep.h"
 #include "space/stream.h"
 
 /* mma.sync reaches this part of wgmma's rate (measured on an H200: 497 of 773 TFlop/s at 8192^3). */
@@ -63,10 +65,35 @@ static int32_t groups_of(const GpuPlan *p, const Target *t, int32_t local_bytes)
     return most > 0 ? most : 1;
 }
 
-static void gpu_local(const GpuPlan *p, ModelKernel *k)
+/* The operand of the plan that has a window's pixels, and how these come to local memory; -1: there is no
+ * window. */
+static int pixels_of(const GpuPlan *p, const Indices *x, Window *w, int32_t *how)
 {
+    *how = MODEL_PACK_NEVER;
+    if (x->is_gemm || window_of(x, w)) return -1;
+    if (p->ring.window_bytes) *how = MODEL_PIXELS_KEPT;
+    if (p->groups.line_pixels) *how = w->per_tap ? MODEL_PIXELS_OF_CHUNKS : MODEL_PIXELS_OF_TILE;
+    return w->pixels;
+}
+
+/* What the batch is to kernels of windows. Rows of weights are channels, those of copied or made lines of all
+ * taps. Outputs of all images are columns where the batch is packed. */
+static int32_t batch_of(const Solution *s, const Window *w, const GpuPlan *p)
+{
+    if (w->per_tap && !p->groups.used) return 0;
+    if (w->group >= 0) return s->PackOperands && !w->per_tap ? MODEL_BATCH_BLOCKS : 0;
+    if (w->per_tap) return s->PackOperands ? MODEL_BATCH_PACKED : MODEL_BATCH_SWAPPED;
+    return s->PackBatchDims ? MODEL_BATCH_PACKED : 0;
+}
+
+static void gpu_local(const GpuPlan *p, int pixels, int32_t how, ModelKernel *k)
+{
+    /* Six warps make lines with 26 instructions for 16 bytes: 32 bytes in a clock on an H200, in which 200
+     * bytes of other kernels are read and written. */
+    static const double OF_LINES = 6;
     double bytes = gpu_type_bytes(&p->in), written = 0, read;
-    for (int i = 0; i < 2; i++) written += p->op[i].in_registers ? 0 : p->mt[i] * bytes;
+    for (int i = 0; i < 2; i++)
+        if (!p->op[i].in_registers && (i != pixels || !how)) written += p->mt[i] * bytes;
     if (p->matrix.used && p->groups.used) {
         /* an instruction reads its rows and its columns from shared memory */
         int32_t rows = p->matrix.swap ? p->mt[1] : p->mt[0];
@@ -82,6 +109,7 @@ static void gpu_local(const GpuPlan *p, ModelKernel *k)
         /* lanes with the same row or column read the same words, which counts about half */
         read = 0.5 * p->n_threads / p->lsu * (p->tt[0] + p->tt[1]) * bytes;
     }
+    if (how > MODEL_PIXELS_KEPT) written += OF_LINES * p->mt[pixels] * bytes;
     k->local_bytes = (float)(written + read);
 }
 
@@ -92,19 +120,34 @@ static int32_t engine_store_bytes(const Solution *s, const GpuPlan *p)
     return s->EngineStore || s->ClusterK > 1 ? 16 : gpu_type_bytes(&p->out);
 }
 
+/* Bands of tiles; 8 stands for a width that is chosen at run time, and for Z order, whose waves are about
+ * square. */
+static int32_t mapping_of(const Solution *s)
+{
+    if (s->WorkGroupMappingType == WGMT_Z) return 8;
+    if (s->WorkGroupMappingDim < 0) return s->WorkGroupMapping;
+    const int32_t width = s->WorkGroupMapping > 0 ? s->WorkGroupMapping : 8;
+    return s->WorkGroupMappingDim ? width : -width;
+}
+
 static Err gpu_kernel_numbers(const Solution *s, const Target *t, ModelKernel *k)
 {
     GpuPlan p;
+    Indices x;
+    Window w;
     TRY(gpu_plan_sketch(&p, s, t));
+    TRY(solution_indices(s, &x));
     bool engine = p.groups.used, elements = p.ring.used && p.ring.via_registers;
     int32_t local = engine ? p.lds_bytes : p.ring.used ? p.ring.lds_bytes : p.lds_bytes;
     int32_t stages = engine ? p.groups.stages : p.ring.used ? p.prefetch + 1 : p.prefetch ? 2 : 1;
-    int32_t bytes = gpu_type_bytes(&p.in);
+    int32_t bytes = gpu_type_bytes(&p.in), how;
+    /* the kernel's operands that are the problem's A and B */
+    const int a = x.exchanged, b = 1 - a, pixels = pixels_of(&p, &x, &w, &how);
     *k = (ModelKernel){.class = engine          ? MODEL_ENGINE
                                 : p.matrix.used ? MODEL_MATRIX
                                                 : MODEL_VECTOR,
-                       .tile_m = p.mt[0],
-                       .tile_n = p.mt[1],
+                       .tile_m = p.mt[a],
+                       .tile_n = p.mt[b],
                        .depth = p.depth_u,
                        .threads = p.n_threads,
                        .groups = groups_of(&p, t, local),
@@ -112,13 +155,18 @@ static Err gpu_kernel_numbers(const Solution *s, const Target *t, ModelKernel *k
                        .persistent = !p.walk.persistent  ? 0
                                      : p.groups.pingpong ? 2
                                                          : 1,
-                       .cluster_m = engine ? p.groups.cluster[0] : 1,
-                       .cluster_n = engine ? p.groups.cluster[1] : 1,
-                       .load_a = engine ? 16 : elements ? bytes : p.op[0].width * bytes,
-                       .load_b = engine ? 16 : elements ? bytes : p.op[1].width * bytes,
+                       .mapping = a ? -mapping_of(s) : mapping_of(s),
+                       .cluster_m = engine ? p.groups.cluster[a] : 1,
+                       .cluster_n = engine ? p.groups.cluster[b] : 1,
+                       .load_a = engine     ? 16
+                                 : elements ? bytes
+                                            : p.op[a].width * bytes,
+                       .load_b = engine     ? 16
+                                 : elements ? bytes
+                                            : p.op[b].width * bytes,
                        .store = engine ? engine_store_bytes(s, &p) : p.store_width * gpu_type_bytes(&p.out),
-                       .free_a = p.op[0].tlu,
-                       .free_b = p.op[1].tlu,
+                       .free_a = p.op[a].tlu,
+                       .free_b = p.op[b].tlu,
                        .steps = engine ? 1 : p.steps / (p.prefetch_local || p.ring.read_ahead ? 2 : 1)};
     if (p.walk.stream_k) {
         k->stream_k = p.walk.stream_k;
@@ -127,8 +175,10 @@ static Err gpu_kernel_numbers(const Solution *s, const Target *t, ModelKernel *k
     }
     if (engine) k->groups = least(k->groups, 1);
     if (p.ring.used && !engine && p.ring.blocks > k->groups) k->groups = p.ring.blocks;
+    if (pixels >= 0) *(pixels == a ? &k->pack_a : &k->pack_b) = how | batch_of(s, &w, &p);
+    if (p.ring.window_bytes) k->keep_rows = keep_rows(s);
     gpu_rate(&p, t, k);
-    gpu_local(&p, k);
+    gpu_local(&p, pixels, how, k);
     return ERR_OK;
 }
 
@@ -143,6 +193,7 @@ static Err host_kernel_numbers(const Solution *s, const Target *t, ModelKernel *
     const int tile[2] = {p.mt0, p.mt1}, unit[2] = {p.mr, p.nr}, block[2] = {p.mc, p.nc};
     const int m = p.crossed, n = 1 - m; /* of the program's sides those that are the problem's M and N */
     *k = (ModelKernel){.class = MODEL_HOST,
+                       .mapping = mapping_of(s),
                        .tile_m = tile[m],
                        .tile_n = tile[n],
                        .depth = p.kc,
@@ -169,16 +220,6 @@ static Err host_kernel_numbers(const Solution *s, const Target *t, ModelKernel *
     return ERR_OK;
 }
 
-/* Bands of tiles; 8 stands for a width that is chosen at run time, and for Z order, whose waves are about
- * square. */
-static int32_t mapping_of(const Solution *s)
-{
-    if (s->WorkGroupMappingType == WGMT_Z) return 8;
-    if (s->WorkGroupMappingDim < 0) return s->WorkGroupMapping;
-    const int32_t width = s->WorkGroupMapping > 0 ? s->WorkGroupMapping : 8;
-    return s->WorkGroupMappingDim ? width : -width;
-}
-
 static int32_t pack_of(const Solution *s, int32_t operand, bool k_major)
 {
     if (!(s->PackOperands & operand)) return MODEL_PACK_NEVER;
@@ -194,7 +235,6 @@ Err model_kernel(const Solution *s, const Target *t, ModelKernel *out)
                                                     [TARGET_NVPTX] = gpu_kernel_numbers};
     const ProblemType *pt = s->pt;
     TRY(numbers[t->family](s, t, out));
-    out->mapping = mapping_of(s);
     out->split = s->GlobalSplitU > 1 ? s->GlobalSplitU : 1;
     const bool is_gpu = target_family(t)->is_gpu;
     bool workspace = s->GlobalAccumulation == GACC_MULTIPLE || s->GlobalAccumulation == GACC_SINGLE;
@@ -210,7 +250,7 @@ Err model_kernel(const Solution *s, const Target *t, ModelKernel *out)
     out->bytes_d = type_bytes((DataType)pt->DestDataType);
     out->bytes_sum = type_bytes((DataType)pt->ComputeDataType);
     out->use_c = pt->UseBeta;
-    /* of windows the copies are small: of tensors whose elements are each of many rows of A or B */
+    /* of windows other launches copy little: tensors whose elements are each of many rows of A or B */
     if (is_gpu && problem_is_gemm(pt)) {
         out->pack_a = pack_of(s, PACK_A, !pt->TLUA);
         out->pack_b = pack_of(s, PACK_B, !pt->TLUB);

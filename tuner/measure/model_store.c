@@ -218,6 +218,7 @@ Err model_matrix_load(Store *s, Arena *a, const PlanView *p, ModelMatrix *out)
     for (size_t z = 0; !e && z < nz; z++) {
         Result *r;
         e = store_model_size_get(s, &p->size[z], ab, d, &out->size[z]);
+        out->size[z].once_a = out->size[z].once_b = 0; /* libraries, whose model this fits, have none */
         if (!e) e = results_get(s, &scratch, p, z, &r);
         for (size_t k = 0; !e && k < nk; k++)
             out->seconds[z * nk + k] = r[k].good ? time_of(&r[k]) * 1e-9 : 0;

@@ -1,6 +1,7 @@
 /* The performance model's arithmetic. See model.h. */
 #include "problem/model.h"
 
+#include "problem/lines.h"
 #include "problem/stream_cut.h"
 #include "problem/traffic.h"
 
@@ -82,6 +83,7 @@ typedef struct {
     double resident;        /* part of A and B that stays in the L2 cache */
     bool unshared;          /* stream-K: work-groups are at different places of K, and share no loads */
     double once_a, once_b;  /* as of the size, 1: all elements are distinct */
+    double pixel_bytes;     /* that a tile loads before its main loop */
 } Gpu;
 
 /* Clocks of accesses that are narrower than 16 bytes for each lane: the address units accept 8 lanes in a
@@ -121,7 +123,8 @@ double model_store_clocks(const ModelKernel *k, const ModelDevice *d, const Mode
 
 bool model_is_copied(int32_t pack, int32_t align)
 {
-    return pack == MODEL_PACK_ALWAYS || (pack && align < MODEL_ENGINE_ALIGN);
+    const int32_t when = pack & MODEL_PACK_MASK;
+    return when == MODEL_PACK_ALWAYS || (when == MODEL_PACK_UNALIGNED && align < MODEL_ENGINE_ALIGN);
 }
 
 /* Bytes that the L2 cache gives for one that is used. The copy engine asks for a box's row, a line or
@@ -140,19 +143,30 @@ static double l2_waste(const ModelKernel *k, bool contiguous, int32_t side, doub
     return contiguous && row < SECTOR && side < all ? SECTOR / row : 1;
 }
 
-double model_l2_bytes(const ModelKernel *k, int32_t align_a, int32_t align_b, double m, double n)
+/* The part of an operand's elements of a chunk of K that are loaded for it. once: as of a ModelSize. */
+static double loaded_of(int32_t pack, double once)
+{
+    const int32_t how = pack & MODEL_PACK_MASK;
+    return how == MODEL_PIXELS_KEPT ? 0 : how > MODEL_PIXELS_KEPT ? once : 1;
+}
+
+double model_l2_bytes(const ModelKernel *k, int32_t align_a, int32_t align_b, const ModelSize *z)
 {
     const double part = k->bytes_ab * (double)k->depth, a = k->tile_m * part / k->cluster_n,
                  b = k->tile_n * part / k->cluster_m;
     const int32_t of_a = model_is_copied(k->pack_a, align_a) ? MODEL_ALIGN_MAX : align_a,
                   of_b = model_is_copied(k->pack_b, align_b) ? MODEL_ALIGN_MAX : align_b;
-    return a * l2_waste(k, k->free_a, k->tile_m, m, of_a) + b * l2_waste(k, k->free_b, k->tile_n, n, of_b);
+    return a * loaded_of(k->pack_a, z ? model_once(z->once_a) : 0) *
+               l2_waste(k, k->free_a, k->tile_m, z ? z->m : 0, of_a) +
+           b * loaded_of(k->pack_b, z ? model_once(z->once_b) : 0) *
+               l2_waste(k, k->free_b, k->tile_n, z ? z->n : 0, of_b);
 }
 
 ModelChunk model_chunk(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, int32_t align_a,
                        int32_t align_b)
 {
-    const double part = k->bytes_ab * (double)k->depth, a = k->tile_m * part, b = k->tile_n * part;
+    const double part = k->bytes_ab * (double)k->depth, a = model_is_kept(k->pack_a) ? 0 : k->tile_m * part,
+                 b = model_is_kept(k->pack_b) ? 0 : k->tile_n * part;
     const double math = 2.0 * k->tile_m * k->tile_n * k->depth / ((double)k->rate * r->math);
     double local = (double)k->local_bytes * k->depth / (d->local_rate * r->local), wait = r->load_clocks;
     const int32_t width_a = width_of(k->load_a, align_a), width_b = width_of(k->load_b, align_b);
@@ -178,7 +192,7 @@ static void gpu_chunk(Gpu *g)
     const double s = 1 / g->d->clock_hz, l2 = 1 / r->l2;
     const ModelChunk chunk = model_chunk(k, g->d, r, g->z->align_a, g->z->align_b);
     g->waits_s = model_wait_clocks(k, r) * s;
-    g->l2_bytes = model_l2_bytes(k, g->z->align_a, g->z->align_b, g->z->m, g->z->n);
+    g->l2_bytes = model_l2_bytes(k, g->z->align_a, g->z->align_b, g->z);
     g->math_s = chunk.math * s;
     g->local_s = chunk.local * s;
     g->latency_s = chunk.latency * s;
@@ -186,11 +200,30 @@ static void gpu_chunk(Gpu *g)
     g->l2_all_s = g->l2_bytes * l2 / g->d->l2_rate;
     g->dram_s = 1 / (g->d->dram_rate * r->dram);
     g->fill_s = (r->group_clocks + r->load_clocks) * s;
+    g->fill_s += g->pixel_bytes * l2 * most(s * (1 / 64.0), g->cus / g->d->l2_rate);
     g->store_s = model_store_clocks(k, g->d, r, g->z->align_d, g->z->reads_c) * s;
 }
 
+/* Bytes of the pixels that a tile keeps: those of all channels, or with groups those of its rows' groups. */
+static double kept_bytes(const Gpu *g, bool groups)
+{
+    const ModelKernel *k = g->k;
+    if (model_pixels(k) != MODEL_PIXELS_KEPT) return 0;
+    const bool a_kept = model_is_kept(k->pack_a);
+    const double pixels = a_kept ? k->tile_m * g->once_a : k->tile_n * g->once_b;
+    return pixels * g->z->k * k->bytes_ab / (groups ? a_kept ? g->tiles_n : g->tiles_m : 1);
+}
+
+static double group_seconds(const Gpu *g) { return g->r->group_clocks / g->d->clock_hz; }
+/* From the rows of pixels of a block of outputs to its first line, which nothing hides: the next block's rows
+ * are on their way, but have a lane's addresses each (H200: 1.5 us of a tile, of 128 to 256 columns). */
+static double block_seconds(const Gpu *g)
+{
+    return (g->r->group_clocks + g->r->load_clocks) / g->d->clock_hz;
+}
+
 static void gpu_init(Gpu *g, const ModelKernel *k, const ModelDevice *d, const ModelRates *r,
-                     const ModelSize *z)
+                     const ModelSize *z, double wide, bool groups)
 {
     double cluster = (double)k->cluster_m * k->cluster_n;
     *g = (Gpu){.k = k, .d = d, .r = r, .z = z};
@@ -203,11 +236,14 @@ static void gpu_init(Gpu *g, const ModelKernel *k, const ModelDevice *d, const M
     g->groups = g->tiles_m * g->tiles_n * z->batch * k->split;
     g->cus = model_cus(k, d);
     g->chunks = up(up(z->k / k->depth) / k->split);
-    g->once_a = z->once_a > 0 ? z->once_a : 1;
-    g->once_b = z->once_b > 0 ? z->once_b : 1;
+    g->once_a = model_once(z->once_a), g->once_b = model_once(z->once_b);
+    g->pixel_bytes = kept_bytes(g, groups);
     double once = (z->m * g->once_a + z->n * g->once_b) * z->k * z->batch * k->bytes_ab;
     g->resident = once > 0 ? least(1, MODEL_RESIDENT * d->l2_bytes / once) : 1;
     gpu_chunk(g);
+    if (model_pixels(k) == MODEL_PIXELS_OF_CHUNKS)
+        g->waits_s += block_seconds(g) * k->depth / line_block(k->depth);
+    g->l2_bytes /= wide, g->l2_s /= wide, g->l2_all_s /= wide;
 }
 
 /* Bytes from DRAM of a wave for one chunk of each of its work-groups. */
@@ -241,8 +277,6 @@ static void add_terms(Waves *w, const Gpu *g, const double x[5], double times)
     w->term[MODEL_TERM_latency] += times * g->waits_s * g->chunks;
 }
 
-static double group_seconds(const Gpu *g) { return g->r->group_clocks / g->d->clock_hz; }
-
 /* Adds `times` waves of `groups` work-groups, `each` of them on a compute unit at once. first: the launch's
  * first. */
 static void add_waves(Waves *w, const Gpu *g, double groups, double each, bool first, double times)
@@ -259,6 +293,7 @@ static void add_waves(Waves *w, const Gpu *g, double groups, double each, bool f
     double alone = k->persistent ? (first ? 1 : 0) : first || each <= 1 ? 1 : 1 / each;
     /* of a persistent work-group's later tiles the loads are on their way, but its threads begin together */
     double again = k->persistent == 1 && !first ? group_seconds(g) : 0;
+    if (model_pixels(k) == MODEL_PIXELS_OF_TILE && !first) again = block_seconds(g);
     double fill = g->fill_s * alone + again,
            store = g->store_s * each * (k->persistent > 1 && !first ? 0.3 : 1);
     w->seconds += times * (loop + fill + store);
@@ -267,7 +302,7 @@ static void add_waves(Waves *w, const Gpu *g, double groups, double each, bool f
     add_terms(w, g, x, times);
     w->term[MODEL_TERM_fill] += times * fill;
     w->term[MODEL_TERM_store] += times * store;
-    w->l2_read += times * g->l2_bytes * groups * chunks;
+    w->l2_read += times * (g->l2_bytes * chunks + g->pixel_bytes) * groups;
     w->dram_read += times * dram * chunks;
 }
 
@@ -417,7 +452,10 @@ static double gpu_time(const ModelKernel *k, const ModelDevice *d, const ModelRa
                        ModelTime *out)
 {
     Gpu g;
-    gpu_init(&g, k, d, r, z);
+    double wide;
+    bool groups;
+    const ModelSize all = model_sides(k, z, &wide, &groups);
+    gpu_init(&g, k, d, r, &all, wide, groups);
     const double slots = g.cus * k->groups;
     double shares = 0, rounds;
     Waves sum;
@@ -441,7 +479,7 @@ static double gpu_time(const ModelKernel *k, const ModelDevice *d, const ModelRa
     out->waves = rounds;
     const double rest = g.groups - down(g.groups / slots) * slots;
     out->last_fill = rest > 0 && shares <= 0 ? rest / slots : 1;
-    out->edge_waste = 1 - z->m * z->n / (g.tiles_m * k->tile_m * g.tiles_n * k->tile_n);
+    out->edge_waste = 1 - all.m * all.n / (g.tiles_m * k->tile_m * g.tiles_n * k->tile_n);
     return seconds;
 }
 

@@ -41,8 +41,25 @@ typedef enum {
 } ModelSplit;
 
 /* GPU: when another launch copies the operand first (PackOperands): where it is not aligned for the copy
- * engine, or always, because the copy is transposed. */
-enum { MODEL_PACK_NEVER, MODEL_PACK_UNALIGNED, MODEL_PACK_ALWAYS };
+ * engine, or always, because the copy is transposed. Of convolutions, how pixels come to local memory: those
+ * of a tile at once, before its main loop (KeepWindow); those of a block of outputs, from which the kernel
+ * makes lines: of a tile's columns (PackOperands 7), or of chunks of K (5). Either way a pixel comes once,
+ * however many taps read it. A flag beside these says what contractions are to the kernel: tiles along the
+ * operand's side have rows of all matrices of the batch (PackBatchDims); or that side and the batch change
+ * places (weights: a matrix for each tap, rows are channels); or the batch are groups, of which blocks of the
+ * depth's channels are one matrix (PackOperands). */
+enum {
+    MODEL_PACK_NEVER,
+    MODEL_PACK_UNALIGNED,
+    MODEL_PACK_ALWAYS,
+    MODEL_PIXELS_KEPT,
+    MODEL_PIXELS_OF_TILE,
+    MODEL_PIXELS_OF_CHUNKS,
+    MODEL_PACK_MASK = 15,
+    MODEL_BATCH_PACKED = 16,
+    MODEL_BATCH_SWAPPED = 32,
+    MODEL_BATCH_BLOCKS = 64
+};
 
 /* Numbers of a kernel that do not depend on the size. All members are 4 bytes, so that files hold it as one
  * list (MODEL_KERNEL_NUMBERS). */
@@ -68,8 +85,9 @@ typedef struct {
         struct { /* GPU, MODEL_SPLIT_STREAM: as in StreamKernel (problem/stream_cut.h) */
             int32_t stream_k, stream_part, stream_fix, stream_blocks;
         };
+        int32_t keep_rows; /* GPU, MODEL_PIXELS_KEPT: rows of D of a warp */
     };
-    int32_t pack_a, pack_b; /* host: the operand is packed; GPU: ModelPack */
+    int32_t pack_a, pack_b; /* host: the operand is packed; GPU: of the enumeration above */
     int32_t use_c;          /* D = alpha A B + beta C: C may be read */
     float rate;        /* floating-point operations of a compute unit in a clock; host: that the register tile
                         * allows */
@@ -214,9 +232,28 @@ ModelChunk model_chunk(const ModelKernel *k, const ModelDevice *d, const ModelRa
  * it; and seconds of copying an element, which is read and written. */
 bool model_is_copied(int32_t pack, int32_t align);
 double model_copy_seconds(const ModelKernel *k, const ModelDevice *d, const ModelRates *r);
-/* Bytes that the L2 cache gives for a chunk of K of one work-group. m, n: of the size; 0: the least for any.
- */
-double model_l2_bytes(const ModelKernel *k, int32_t align_a, int32_t align_b, double m, double n);
+/* Bytes that the L2 cache gives for a chunk of K of one work-group of that size; NULL: the least for any size
+ * of these alignments. */
+double model_l2_bytes(const ModelKernel *k, int32_t align_a, int32_t align_b, const ModelSize *z);
+/* How pixels come to local memory: one of MODEL_PIXELS; 0: as other operands. */
+static inline int32_t model_pixels(const ModelKernel *k)
+{
+    const int32_t a = k->pack_a & MODEL_PACK_MASK, b = k->pack_b & MODEL_PACK_MASK, how = a > b ? a : b;
+    return k->class != MODEL_HOST && how >= MODEL_PIXELS_KEPT ? how : 0;
+}
+/* Whether the kernel has other sides and matrices than the problem. */
+static inline bool model_has_other_sides(const ModelKernel *k)
+{
+    return k->class != MODEL_HOST &&
+           (((k->pack_a | k->pack_b) & ~MODEL_PACK_MASK) != 0 || model_pixels(k) == MODEL_PIXELS_KEPT);
+}
+
+static inline bool model_is_kept(int32_t pack) { return (pack & MODEL_PACK_MASK) == MODEL_PIXELS_KEPT; }
+/* ModelSize.once_a or once_b, where it is known. */
+static inline double model_once(double once) { return once > 0 ? once : 1; }
+/* The size as the kernel has it (model_sides.c). groups: rows of all groups are one side; *wide: times the
+ * channels of a row's group that a warp multiplies it by. */
+ModelSize model_sides(const ModelKernel *k, const ModelSize *size, double *wide, bool *groups);
 
 /* False when numbers of a file lie outside of what model_time accepts. */
 bool model_kernel_ok(const ModelKernel *k);

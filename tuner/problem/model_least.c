@@ -130,7 +130,7 @@ static void least_of_chunk(ModelLeast *l, size_t i, const ModelKernel *k, const 
     const int ab = level_a + ALIGNS * level_b;
     const ModelChunk c = model_chunk(k, d, r, a, b);
     /* a compute unit takes 64 bytes in a clock from the L2 cache, and all of them what it can give */
-    const double us = 1e6 / d->clock_hz, groups = k->groups, l2 = model_l2_bytes(k, a, b, 0, 0) / r->l2,
+    const double us = 1e6 / d->clock_hz, groups = k->groups, l2 = model_l2_bytes(k, a, b, NULL) / r->l2,
                  one = us * l2 / 64, all = most(one, 1e6 * l2 / d->l2_rate * model_cus(k, d));
     const double round_4 = fourth(us * groups * c.math) + fourth(us * groups * c.local) +
                            fourth(groups * all) + fourth(us * c.latency);
@@ -193,6 +193,24 @@ static void least_of_part(LeastPart *x, size_t lane, const ModelKernel *k, const
     x->copy_b_odd[lane] = model_is_copied(k->pack_b, 1) ? element : 0;
 }
 
+/* Kernels with other sides than the problem have other work-groups (model.c); their launch is a bound. */
+static void least_of_others(ModelLeast *l, size_t i, const ModelKernel *k, const ModelDevice *d,
+                            const ModelRates *r)
+{
+    const size_t at = i / FLOATS, lane = i % FLOATS;
+    LeastPart *x = &l->part[at];
+    x->once[lane] = x->dram[lane] = x->waits[lane] = x->power[lane] = x->sum[lane] = 0;
+    for (int ab = 0; ab < ALIGNS_AB; ab++) {
+        LeastChunk *c = &l->chunk[ab][at];
+        c->round[lane] = c->round_4[lane] = c->share_4[lane] = c->still_4[lane] = c->copy[lane] = 0;
+    }
+    for (int level = 0; level < ALIGNS; level++) {
+        LeastEnds *e = &l->ends[level][at];
+        e->end[lane] = e->store[lane] = e->again[lane] = 0;
+        e->fixed[lane] = (float)(1e6 * (r->launch_s + model_sums(k, d, r).launch_s));
+    }
+}
+
 void model_least_set(ModelLeast *l, size_t i, const ModelKernel *k, const ModelDevice *d, const ModelRates *r)
 {
     LeastPart *x = &l->part[i / FLOATS];
@@ -206,6 +224,10 @@ void model_least_set(ModelLeast *l, size_t i, const ModelKernel *k, const ModelD
         return;
     }
     least_of_part(x, lane, k, d, r);
+    if (model_has_other_sides(k)) {
+        least_of_others(l, i, k, d, r);
+        return;
+    }
     l->least_stays = x->stays[lane] < l->least_stays ? x->stays[lane] : l->least_stays;
     for (int a = 0; a < ALIGNS; a++)
         for (int b = 0; b < ALIGNS; b++) least_of_chunk(l, i, k, d, r, a, b);

@@ -61,7 +61,8 @@ static Err sizes_store(Run *r, Group *g, Buf *key, Buf *plan)
         TRY(buf_check(key));
         TRY(store_problem(&r->store, buf_view(key), problem_flops(&g->problem->pt, &g->size[i]),
                           &g->problem_id[i]));
-        const ModelSize z = model_size(&g->problem->pt, &g->size[i], false);
+        ModelSize z = model_size(&g->problem->pt, &g->size[i], false);
+        model_size_once(&g->problem->pt, &g->size[i], &z);
         TRY(store_model_size_add(&r->store, g->problem_id[i], &z));
         if (g->size[i].extra && g->size[i].extra->conv.n)
             TRY(store_conv_add(&r->store, g->problem_id[i], g->size[i].extra->conv));
