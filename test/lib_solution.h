@@ -46,6 +46,7 @@ static inline void lib_solution_of(const Solution *s, const char *name, LibSolut
     if (s->KeepWindow)
         m->dependent_launch = s->DependentLaunch != 0, m->keep_window = keep_room(s),
         m->keep_rows = keep_rows(s), m->keep_piece = keep_piece(s);
+    m->window_taps = s->WindowTaps;
     m->global_split_u = s->GlobalSplitU;
     m->stagger_u = s->StaggerU;
     m->stagger_stride_shift = s->StaggerStrideShift;

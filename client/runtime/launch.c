@@ -160,7 +160,7 @@ uint64_t launch_results_bytes(const Contraction *p, const LibSolution *s, const 
 /* The window that the kernel reads in copies of the problem's operands; false: it has none. */
 static bool copies_window(const Contraction *p, const LibSolution *s, WindowCopy *copy)
 {
-    return s->map.pack_operands && s->map.n_tensor_maps && is_window(p) && window_copy(s, p, copy);
+    return copies_windows(s) && s->map.n_tensor_maps && is_window(p) && window_copy(s, p, copy);
 }
 
 uint64_t launch_workspace_bytes(const Contraction *p, const LibSolution *s, const LaunchHardware *hw)
@@ -506,7 +506,8 @@ static Err build(const Contraction *p, const LibSolution *s, const LaunchInputs 
                 &g,
                 copies,
                 copy && copy->place.rows ? &copy->place : NULL,
-                copy && copy->has_lines ? &copy->lines : NULL};
+                copy && copy->has_lines ? &copy->lines : NULL,
+                copy ? copy->outs_w : 0};
     Main m = {p, s, in, &g, NULL};
     if (s->map.pack_operands && !is_window(p)) TRY(pack_call(&h, out));
     if (has_parts(p, s, &g) && !s->map.self_reset) TRY(streamk_init_call(&h, out));
@@ -526,9 +527,9 @@ Err launch_build(const Contraction *p, const LibSolution *s, const LaunchInputs 
     WindowCopy copy;
     out->n = 0;
     if (!copies_window(p, s, &copy)) {
-        if (s->map.pack_operands && is_window(p))
-            FAIL(ERR_INPUT, "kernel %s: this convolution's operands cannot be copied (PackOperands %d)",
-                 s->name, (int)s->map.pack_operands);
+        if (copies_windows(s) && is_window(p))
+            FAIL(ERR_INPUT, "kernel %s: the convolution is none of PackOperands %d, WindowTaps %d", s->name,
+                 (int)s->map.pack_operands, (int)s->map.window_taps);
         return build(p, s, in, hw, NULL, out);
     }
     LaunchInputs copied = *in;

@@ -370,10 +370,25 @@ static uint64_t window_copy_blocks(const WindowCopy *c)
     return (uint64_t)c->pixels.blocks + c->filter.blocks;
 }
 
+/* The contraction of out->dims. */
+static void set_problem(const Contraction *p, WindowCopy *out)
+{
+    Contraction *q = &out->problem;
+    q->dims = &out->dims;
+    q->m = index_group_size(q->dims, INDICES_M), q->n = index_group_size(q->dims, INDICES_N);
+    q->batch = index_group_size(q->dims, INDICES_BATCH);
+    if (launch_reads_ab(p)) q->k = index_group_size(q->dims, INDICES_K);
+}
+
 bool window_copy(const LibSolution *s, const Contraction *p, WindowCopy *out)
 {
     *out = (WindowCopy){.problem = *p, .dims = *p->dims};
     if (!window_roles(s, p, &out->window)) return false;
+    if (s->map.window_taps > 1) {
+        if (!window_wide(s, p->dims, out)) return false;
+        set_problem(p, out);
+        return true;
+    }
     const int pixels = out->window.pixels, bytes = type_bytes(tensor_type(p, (unsigned)pixels));
     const bool per_tap = out->window.per_tap, by_kernel = s->map.pack_operands & PACK_LINES;
     const int packed = s->map.pack_operands & (PACK_A | PACK_B);
@@ -386,17 +401,17 @@ bool window_copy(const LibSolution *s, const Contraction *p, WindowCopy *out)
         return false;
     if (!per_tap && !copy_filter(p->dims, bytes, out)) return false;
     if (!per_tap && by_kernel) lines_of_filter(p->dims, &out->window, &out->filter);
-    Contraction *q = &out->problem;
-    q->dims = &out->dims;
-    q->m = index_group_size(q->dims, INDICES_M), q->n = index_group_size(q->dims, INDICES_N);
-    q->batch = index_group_size(q->dims, INDICES_BATCH);
-    if (launch_reads_ab(p)) q->k = index_group_size(q->dims, INDICES_K);
+    set_problem(p, out);
     /* the copies are aligned; rows of which the kernel makes lines are copied by the engine */
-    if (window_copy_blocks(out)) q->unaligned &= (uint8_t) ~(by_kernel ? packed & ~(1 << pixels) : packed);
+    if (window_copy_blocks(out))
+        out->problem.unaligned &= (uint8_t) ~(by_kernel ? packed & ~(1 << pixels) : packed);
     return true;
 }
 
-uint64_t window_copy_bytes(const WindowCopy *c) { return c->bytes[0] + c->bytes[1] + PACK_START_BYTES; }
+uint64_t window_copy_bytes(const WindowCopy *c)
+{
+    return c->outs_w ? 0 : c->bytes[0] + c->bytes[1] + PACK_START_BYTES;
+}
 
 /* Lets the launch read operand t from a copy. Returns the operand's address. */
 static uint64_t redirect(LaunchInputs *in, int t, DataType type, uint64_t to)

@@ -152,6 +152,7 @@ typedef struct {
     uint64_t copies;          /* address after the results in the workspace */
     const WindowPlace *place; /* of a window whose results belong to blocks of pixels; else NULL */
     const LineNumbers *lines; /* of a window whose lines of pixels the kernel makes; else NULL */
+    int64_t outs_w;           /* as in WindowCopy */
 } Helper;
 
 /* Whether there is anything to add up; if not, A and B may be NULL. */
@@ -176,8 +177,8 @@ Err pack_call(const Helper *h, LaunchList *out);
 /* The roles of the problem's indices as the kernel has them; false: it is no window. */
 bool window_roles(const LibSolution *s, const Contraction *p, Window *w);
 
-/* A window whose operands PackOperands copies (launch_copy.c): the contraction of the copies, which the
- * kernel is launched for. */
+/* A window whose operands PackOperands copies (launch_copy.c), or whose lines of outputs the kernel counts
+ * longer (launch_wide.c): the contraction that the kernel is launched for. */
 typedef struct {
     Contraction problem; /* its sizes are dims: this struct is not to be moved */
     IndexSizes dims;
@@ -186,14 +187,22 @@ typedef struct {
     PackFilter filter;
     WindowPlace place; /* rows 0: results are not of blocks */
     bool has_lines;    /* the kernel makes lines of the pixels */
+    int64_t outs_w; /* outputs of a line that there are, where the kernel counts more (WindowTaps); else 0 */
     LineNumbers lines;
     uint64_t bytes[2]; /* of the copies of pixels and filter, multiples of PACK_START_BYTES */
 } WindowCopy;
+/* Has the solution's kernel another contraction than windows have as they are? */
+static inline bool copies_windows(const LibSolution *s)
+{
+    return s->map.pack_operands || s->map.window_taps > 1;
+}
 /* False: the problem has nothing that can be copied so. Addresses are not set. */
 bool window_copy(const LibSolution *s, const Contraction *p, WindowCopy *out);
 /* The same of lines that the kernel makes (launch_lines.c); the numbers of the filter's copy, whose lines lie
  * along W; the kernel's numbers. */
 bool window_lines(const LibSolution *s, const IndexSizes *x, WindowCopy *out);
+/* The same of lines of outputs with the padding between them (launch_wide.c). */
+bool window_wide(const LibSolution *s, const IndexSizes *x, WindowCopy *out);
 void lines_of_filter(const IndexSizes *x, const Window *w, PackFilter *f);
 void put_lines(const Helper *h, Args *a);
 /* Bytes of workspace for the copies. */

@@ -60,13 +60,17 @@ typedef struct {
     bool is_matrix;
 } Results;
 
-static void results_of(const IndexSizes *x, const Window *w, unsigned t, Results *r)
+static void results_of(const LibSolution *s, const IndexSizes *x, const Window *w, unsigned t, Results *r)
 {
+    const int64_t taps = s->map.window_taps > 1 ? s->map.window_taps : 1, side = s->map.macro_tile[0];
     if (w->per_tap) {
         *r = (Results){.rows = x->size[w->channel], .columns = {x->size[w->row], index_stride(x, t, w->row)}};
         r->is_matrix = merged(x, w, t, true, &r->batch);
         r->is_matrix &= w->group < 0;
         r->batch.size = x->size[w->tap[0]] * x->size[w->tap[1]] * groups_of(x, w);
+        if (taps == 1) return;
+        /* whole tiles, whose rows are those of several taps */
+        r->rows = int_ceil_div(r->rows * taps, side) * side, r->batch.size /= taps;
         return;
     }
     *r = (Results){.rows = x->size[w->row], .batch = {1, 0}};
@@ -79,26 +83,34 @@ static void results_of(const IndexSizes *x, const Window *w, unsigned t, Results
     if (w->group >= 0) r->batch = (Merged){x->size[w->group], index_stride(x, t, w->group)};
 }
 
-/* Does the copy engine store the results of placed windows as pixels? They are those of all images and of no
- * groups, whose rows would be stored over one another's. */
-static bool pixels_fit(const IndexSizes *x, const Window *w, unsigned t, DataType type)
+/* Are outputs at multiples of 16 bytes? */
+static bool outputs_fit(const IndexSizes *x, const Window *w, unsigned t, DataType type)
 {
     const int32_t index[] = {w->out[0], w->out[1], w->image};
-    if (w->per_tap || !window_is_placed(w, false) || w->group >= 0 || w->image_in_batch) return false;
     for (size_t i = 0; i < sizeof index / sizeof *index; i++)
         if (index[i] >= 0 && !stride_fits(index_stride(x, t, index[i]), x->size[index[i]], type))
             return false;
     return true;
 }
 
-/* The copy engine stores them, or else the kernel does element by element. */
+/* Does the copy engine store the results of placed windows as pixels? They are those of all images and of no
+ * groups, whose rows would be stored over one another's. */
+static bool pixels_fit(const IndexSizes *x, const Window *w, unsigned t, DataType type)
+{
+    if (w->per_tap || !window_is_placed(w, false) || w->group >= 0 || w->image_in_batch) return false;
+    return outputs_fit(x, w, t, type);
+}
+
+/* The copy engine stores them, threads store vectors (WindowTaps), or single elements. */
 static bool results_fit(const LibSolution *s, const IndexSizes *x, const Window *w, unsigned t, DataType type)
 {
     enum { RUN = 16 }; /* a store writes 16 bytes at once, even across the edge of D */
     Results r;
-    results_of(x, w, t, &r);
+    results_of(s, x, w, t, &r);
     if (r.columns.size > INT32_MAX || r.batch.size > INT32_MAX) return false;
     if (w->per_tap && !r.is_matrix && !is_placed(s, w)) return false;
+    if (s->map.window_taps > 1 && !w->per_tap)
+        return r.rows * type_bytes(type) % RUN == 0 && outputs_fit(x, w, t, type);
     if (threads_store(s)) return true;
     if (r.rows * type_bytes(type) % RUN) return false;
     if (!r.is_matrix) return pixels_fit(x, w, t, type);
@@ -134,13 +146,14 @@ static bool groups_fit(const LibSolution *s, const IndexSizes *x, const Window *
            !__builtin_mul_overflow(channels > rows ? channels : rows, groups, &n) && n <= INT32_MAX;
 }
 
-static bool other_fits(const IndexSizes *x, const Window *w, DataType type)
+static bool other_fits(const LibSolution *s, const IndexSizes *x, const Window *w, DataType type)
 {
     const unsigned other = 1 - (unsigned)w->pixels;
     const int32_t last = w->other_k_major ? w->row : w->channel;
     const int32_t broadcast = w->per_tap ? w->channel : w->image; /* the other operand's stride is 0 */
     Merged m;
     if (broadcast >= 0 && x->size[broadcast] > 1 && index_stride(x, other, broadcast)) return false;
+    if (w->per_tap && s->map.window_taps > 1) return outputs_fit(x, w, other, type);
     if (w->per_tap) return merged(x, w, other, false, &m) && stride_fits(m.stride, m.size, type);
     for (int d = 0; d < WINDOW_SPATIAL; d++)
         if (!stride_fits(index_stride(x, other, w->tap[d]), x->size[w->tap[d]], type)) return false;
@@ -153,7 +166,8 @@ static bool fits(const LibSolution *s, const Contraction *p)
     Window w;
     WindowShape shape[WINDOW_SPATIAL];
     /* bit t: tensor t; single stores of D, and loads of C, may have any address */
-    const unsigned mapped = (1u << s->map.n_tensor_maps) - 1;
+    const unsigned vectors = s->map.window_taps > 1 ? 8 : 0; /* of D */
+    const unsigned mapped = ((1u << s->map.n_tensor_maps) - 1) | vectors;
     if (!window_roles(s, p, &w) || (p->unaligned & mapped)) return false;
     const unsigned pixels = (unsigned)w.pixels;
     if (window_shape(x, &w, shape)) {
@@ -166,7 +180,7 @@ static bool fits(const LibSolution *s, const Contraction *p)
     if (w.image >= 0 && !has_lines &&
         !stride_fits(index_stride(x, pixels, w.image), x->size[w.image], tensor_type(p, pixels)))
         return false;
-    if (!other_fits(x, &w, tensor_type(p, 1 - pixels)) || !sums_fit(s, x, &w) || !groups_fit(s, x, &w))
+    if (!other_fits(s, x, &w, tensor_type(p, 1 - pixels)) || !sums_fit(s, x, &w) || !groups_fit(s, x, &w))
         return false;
     return results_fit(s, x, &w, 2, tensor_type(p, 2)) && results_fit(s, x, &w, 3, tensor_type(p, 3));
 }
@@ -174,7 +188,7 @@ static bool fits(const LibSolution *s, const Contraction *p)
 bool window_fits(const LibSolution *s, const Contraction *p)
 {
     WindowCopy copy;
-    if (!s->map.pack_operands) return fits(s, p);
+    if (!copies_windows(s)) return fits(s, p);
     return window_copy(s, p, &copy) && fits(s, &copy.problem);
 }
 
@@ -183,7 +197,7 @@ bool window_sides(const LibSolution *s, const Contraction *p, uint64_t side[3])
     Window w;
     Results r;
     if (!s->map.n_tensor_maps || !is_window(p) || !window_roles(s, p, &w)) return false;
-    results_of(p->dims, &w, 3, &r);
+    results_of(s, p->dims, &w, 3, &r);
     side[0] = (uint64_t)r.rows, side[1] = (uint64_t)r.columns.size, side[2] = (uint64_t)r.batch.size;
     return true;
 }
@@ -220,13 +234,28 @@ static void describe_pixels(const IndexSizes *x, const Window *w, const WindowSh
          w->image < 0 ? 0 : index_stride(x, (unsigned)w->pixels, w->image));
 }
 
-static void describe_other(const IndexSizes *x, const Window *w, TensorMap *m)
+/* Appends positions of `outs` outputs along W, and images. */
+static void push_outputs(const IndexSizes *x, const Window *w, unsigned t, int64_t outs, TensorMap *m)
+{
+    push(m, outs, index_stride(x, t, w->out[0]));
+    push(m, x->size[w->out[1]], index_stride(x, t, w->out[1]));
+    push(m, w->image < 0 ? 1 : x->size[w->image], w->image < 0 ? 0 : index_stride(x, t, w->image));
+}
+
+/* outs_w: as in Helper: outputs that the kernel counts behind those of a line are beside the tensor. */
+static void describe_other(const IndexSizes *x, const Window *w, int64_t outs_w, TensorMap *m)
 {
     const unsigned other = 1 - (unsigned)w->pixels;
     const int32_t first = w->other_k_major ? w->channel : w->row,
                   last = w->other_k_major ? w->row : w->channel;
     Merged pixels = {1, 0};
     push(m, x->size[first] * (first == w->row ? groups_of(x, w) : 1), 1);
+    if (w->per_tap && outs_w) {
+        push_outputs(x, w, other, outs_w, m);
+        m->pixels = true, m->step[0] = m->step[1] = 1;
+        m->upper[0] = (int32_t)(x->size[w->out[0]] - outs_w);
+        return;
+    }
     if (w->per_tap) {
         (void)merged(x, w, other, false, &pixels);
         push(m, pixels.size, pixels.stride);
@@ -237,15 +266,15 @@ static void describe_other(const IndexSizes *x, const Window *w, TensorMap *m)
     push(m, x->size[last] * (last == w->row ? groups_of(x, w) : 1), index_stride(x, other, last));
 }
 
-static void describe_results(const IndexSizes *x, const Window *w, unsigned t, TensorMap *m)
+static void describe_results(const Helper *h, const Window *w, unsigned t, TensorMap *m)
 {
+    const IndexSizes *x = h->p->dims;
     Results r;
-    results_of(x, w, t, &r);
+    results_of(h->s, x, w, t, &r);
     push(m, r.rows, 1);
     if (!r.is_matrix) {
         m->pixels = true, m->step[0] = m->step[1] = 1;
-        for (int d = 0; d < WINDOW_SPATIAL; d++) push(m, x->size[w->out[d]], index_stride(x, t, w->out[d]));
-        push(m, w->image < 0 ? 1 : x->size[w->image], w->image < 0 ? 0 : index_stride(x, t, w->image));
+        push_outputs(x, w, t, x->size[w->out[0]], m);
         return;
     }
     push(m, r.columns.size, r.columns.stride);
@@ -277,9 +306,9 @@ Err describe_window(const Helper *h, unsigned t, TensorMap *out)
     if (t == (unsigned)w.pixels && !h->lines)
         describe_pixels(h->p->dims, &w, shape, out);
     else if (t < 2) /* where the kernel makes lines it does not use the map of the pixels */
-        describe_other(h->p->dims, &w, out);
+        describe_other(h->p->dims, &w, h->outs_w, out);
     else
-        describe_results(h->p->dims, &w, t, out);
+        describe_results(h, &w, t, out);
     return ERR_OK;
 }
 
@@ -298,7 +327,7 @@ static void put_place(const Helper *h, const Window *w, Args *a)
                               .taps = x->size[w->tap[1]]},
                       *p = h->place ? h->place : &each;
     Results r;
-    results_of(x, w, 3, &r);
+    results_of(h->s, x, w, 3, &r);
     if (!w->per_tap) put_u32(a, !r.is_matrix);
     put_size(a, p->rows);
     if (w->per_tap) {
@@ -321,6 +350,7 @@ Err put_window(const Helper *h, Args *a)
         put_u32(a, (uint32_t)(int32_t)shape[d].dilation);
     }
     if (is_placed(h->s, &w)) put_place(h, &w, a);
+    if (h->outs_w && !w.per_tap) put_size(a, h->outs_w);
     if (h->lines) put_lines(h, a);
     return ERR_OK;
 }

@@ -37,8 +37,9 @@ typedef struct {
     int32_t work_group[3], macro_tile[3], thread_tile[3];
     int32_t depth_u, global_split_u, stagger_u, stagger_stride_shift, work_group_mapping;
     int32_t pack_summation_dims, pack_batch_dims, magic_div_alg;
-    int32_t pack_operands; /* extension "packOperands": PACK_A, PACK_B */
-    int32_t keep_window; /* extension "keepWindow": bytes of local memory for pixels */
+    int32_t pack_operands;         /* extension "packOperands": PACK_A, PACK_B */
+    int32_t window_taps;           /* extension "windowTaps": taps along W of a stage; else 0 */
+    int32_t keep_window;           /* extension "keepWindow": bytes of local memory for pixels */
     int32_t keep_rows, keep_piece; /* the same: rows of a warp, elements of the filter copied at once */
     int32_t persistent_kernel, stream_k, global_accumulation;
     int32_t workspace_bytes_per_c; /* workspaceSizePerElemC */

@@ -106,6 +106,14 @@ static const Base bases[] = {
     {"sm_90a", HGEMM,
      "{MatrixInstruction: [128, 64, 16, 1, 1, 1, 1, 1, 2], PersistentKernel: 1, PersistentKernelAlongBatch: "
      "true, GlobalSplitU: 4, GlobalSplitUAlgorithm: MultipleBufferSingleKernel}"},
+    {"sm_90a",
+     "{OperationType: ConvolutionForward, DataType: h, DestDataType: h, ComputeDataType: s, "
+     "HighPrecisionAccumulate: true, UseBeta: false, Batched: true, ConvolutionConfig: [{TensorAFormat: "
+     "NHWC}, "
+     "{TensorBFormat: KYXC}, {TensorDFormat: NHWC}, {Filter: NxN}, {Stride: NxN}, {Dilation: NxN}, "
+     "{PadStart: NxN}, {PadEnd: NxN}, {PackedSpatialDims: 0}, {PackedFilterDims: 0}]}",
+     "{MatrixInstruction: [64, 128, 16, 1, 1, 1, 1, 1, 1], PersistentKernel: 1, PersistentKernelAlongBatch: "
+     "true, PackBatchDims: 1, EngineStore: false}"},
     {"sm_90a", XGEMM,
      "{MatrixInstruction: [64, 128, 8, 1, 1, 1, 1, 1, 1], PersistentKernel: 1, PersistentKernelAlongBatch: "
      "true, RowsFromRegisters: true}"},

@@ -337,6 +337,37 @@ static void lines_by_kernel(void **state)
     assert_int_equal(word(list.call[0].args + at + 4 * 10), 0);
 }
 
+/* Several taps of a stage: lines of 10 outputs are counted as 11, of which D has 10. */
+static void wide_lines(void **state)
+{
+    (void)state;
+    IndexSizes x;
+    Contraction p;
+    Encoder e;
+    LaunchList list;
+    LibSolution s = window_solution(0, 1);
+    s.map.window_taps = 3, s.map.persistent_kernel = 1, s.map.persistent_along_batch = true;
+    s.map.n_tensor_maps = 2;
+    conv_of(64, 3, 1, 1, 10, &x, &p);
+    assert_true(tensor_maps_fit(&s, &p));
+    assert_int_equal(launch_workspace_bytes(&p, &s, NULL), 0);
+    assert_ok(window_launch(&s, &p, 0x10000, 0x20000, &e, &list));
+    assert_int_equal(list.n, 1);
+    assert_int_equal(list.call[0].num_work_groups[0], 4); /* 2 * 10 * 11 outputs in tiles of 64 */
+    const TensorMap *pixels = &e.seen[1];
+    assert_true(pixels->pixels && pixels->size[1] == 10 && pixels->lower[0] == -1 && pixels->upper[0] == 0);
+    assert_true(pixels->lower[1] == -1 && pixels->upper[1] == -1);
+    p.unaligned = 8; /* D is stored in vectors */
+    assert_false(tensor_maps_fit(&s, &p));
+    conv_of(64, 5, 1, 1, 10, &x, &p);
+    assert_false(tensor_maps_fit(&s, &p)); /* 5 taps are no multiple of 3 */
+    conv_of(64, 3, 2, 1, 10, &x, &p);
+    assert_false(tensor_maps_fit(&s, &p));
+    assert_int_equal(window_launch(&s, &p, 0x10000, 0x20000, &e, &list), ERR_INPUT);
+    conv_of(128, 3, 1, 2, 10, &x, &p);
+    assert_false(tensor_maps_fit(&s, &p)); /* groups */
+}
+
 /* 32 groups of 4 channels are 2 of 64; 3 groups of 3 cannot be read. */
 static void blocks_of_groups(void **state)
 {
@@ -388,15 +419,11 @@ static void no_taps(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(names),
-                                       cmocka_unit_test(transposed),
-                                       cmocka_unit_test(aligned),
-                                       cmocka_unit_test(nothing_to_add),
-                                       cmocka_unit_test(behind_parts),
-                                       cmocka_unit_test(helpers),
-                                       cmocka_unit_test(lines_of_pixels),
-                                       cmocka_unit_test(lines_by_kernel),
-                                       cmocka_unit_test(blocks_of_groups),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(names),           cmocka_unit_test(transposed),
+                                       cmocka_unit_test(aligned),         cmocka_unit_test(nothing_to_add),
+                                       cmocka_unit_test(behind_parts),    cmocka_unit_test(helpers),
+                                       cmocka_unit_test(lines_of_pixels), cmocka_unit_test(lines_by_kernel),
+                                       cmocka_unit_test(wide_lines),      cmocka_unit_test(blocks_of_groups),
                                        cmocka_unit_test(no_taps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -211,8 +211,7 @@ static void plan_ring(GpuPlan *p, const Solution *s)
     const bool from_b = indices_are_exchanged(p->indices);
     p->ring.window_bytes = s->KeepWindow * 1024;
     p->ring.dependent_launch = s->KeepWindow && s->DependentLaunch;
-    if (s->KeepWindow)
-        p->ring.window_piece = from_b ? s->GlobalLoadVectorWidthB : s->GlobalLoadVectorWidthA;
+    if (s->KeepWindow) p->ring.window_piece = from_b ? s->GlobalLoadVectorWidthB : s->GlobalLoadVectorWidthA;
     /* edges need neither: copies of contractions read the last row or column again */
     p->ring.shift_ptr = p->ring.via_registers = false;
     /* K has the filter's elements, of which there are few along a pad, or else pixels */
@@ -251,6 +250,7 @@ static bool has_blocks(const GpuPlan *p, const Solution *s)
 static Err plan_warp_groups(GpuPlan *p, const Solution *s)
 {
     WgmmaPlan w;
+    Window window;
     wgmma_plan(s, &w);
     if (s->RingStages < 2 || w.stage_bytes < 1)
         FAIL(ERR_INPUT, "a ring of %d stages with %d bytes each is empty", s->RingStages, w.stage_bytes);
@@ -262,6 +262,8 @@ static Err plan_warp_groups(GpuPlan *p, const Solution *s)
                                 .consumers = w.groups,
                                 .pingpong = w.pingpong,
                                 .lag = s->ConsumerLag,
+                                .window_taps = s->WindowTaps,
+                                .per_tap = p->indices && !window_of(p->indices, &window) && window.per_tap,
                                 .promotes = w.promotes,
                                 .promotion_sets = s->PromotionSets,
                                 .rows_from_registers = w.from_registers,

@@ -114,10 +114,10 @@ static void gpu_local(const GpuPlan *p, int pixels, int32_t how, ModelKernel *k)
 }
 
 /* The copy engine stores lines; without it a thread stores one element of D after the other. Sums of a
- * cluster leave its local memory in lines. */
+ * cluster leave its local memory in lines, results with WindowTaps in vectors. */
 static int32_t engine_store_bytes(const Solution *s, const GpuPlan *p)
 {
-    return s->EngineStore || s->ClusterK > 1 ? 16 : gpu_type_bytes(&p->out);
+    return s->EngineStore || s->ClusterK > 1 || s->WindowTaps > 1 ? 16 : gpu_type_bytes(&p->out);
 }
 
 /* Bands of tiles; 8 stands for a width that is chosen at run time, and for Z order, whose waves are about

@@ -21,6 +21,24 @@
 
 enum { WINDOW_SPATIAL = 2 };
 
+/* Kernels with WindowTaps have several neighbouring taps of a line of the filter in a stage. The pixels that
+ * they read are loaded once: rows of outputs are followed by as many others as the last of these taps lies
+ * behind the first one, at most WINDOW_REACH. For this, the kernel counts outputs along W beyond the last one
+ * of a line, so that positions which follow one another are those of a line and its padding: an output's taps
+ * are always rows that follow its own at the same distance. Positions behind the tensor and in front of it
+ * are zeros, of which the end of a line and the beginning of the next one share some. */
+enum { WINDOW_REACH = 8 };
+
+/* The outputs along W that such a kernel counts, for `outs` that there are, `reach` pixels from the first to
+ * the last tap, and `size` and `lower` as in WindowShape: all pixels are in their line, and what an output
+ * reads of the next one is in front of the tensor. */
+static inline int64_t window_wide_outs(int64_t outs, int64_t reach, int64_t size, int64_t lower)
+{
+    const int64_t zeros = outs + reach + lower, all = size - lower;
+    const int64_t wide = zeros > all ? zeros : all;
+    return wide > outs ? wide : outs;
+}
+
 typedef struct {
     int pixels;                                       /* operand: 0 A, 1 B */
     bool per_tap;                                     /* D has the taps */

@@ -54,6 +54,7 @@ static const Bound bounds[] = {
     {PARAM_KeepWindow, 0, 227, false},
     {PARAM_ConsumerSchedule, 0, 1, false},
     {PARAM_ConsumerLag, 0, 15, false},
+    {PARAM_WindowTaps, 1, 8, false},
     {PARAM_RingStages, 0, 16, false},
     {PARAM_ClusterM, 1, 4, false},
     {PARAM_ClusterN, 1, 4, false},

@@ -139,6 +139,33 @@ static bool check_taps(Derive *d, const Window *w)
     return true;
 }
 
+/* Are the rows of a tile of weights those of WindowTaps taps, in whole blocks of channels? */
+static bool rows_are_of_taps(const Solution *s)
+{
+    const int32_t n = s->WindowTaps;
+    if (s->SourceSwap) return s->MacroTile0 == n * WGMMA_ROWS;
+    return s->MIWaveTile.v[0] % n == 0 || s->MIWaveGroup.v[0] == n;
+}
+
+/* Several taps of a stage share pixels. The results of windows that slide are stored as pixels, by the copy
+ * engine alone; rows of several taps are placed element by element. */
+static bool check_stage(Derive *d, const Window *w)
+{
+    const Solution *s = d->s;
+    const Fused *fused = &d->f->fused;
+    const int32_t n = s->WindowTaps;
+    if (n == 1) return true;
+    if (w->group >= 0 || w->image_in_batch || s->ClusterK > 1 || s->PackOperands) STOP(d, WG_WINDOW_STAGE, n);
+    if (!w->per_tap &&
+        (s->EngineStore || d->f->pt->UseBeta || s->GlobalSplitU > 1 || s->StreamK || fused->bias == ALONG_N ||
+         fused->scale_alpha == ALONG_N || fused->scale_ab == SCALE_AB_VECTOR))
+        STOP(d, WG_WINDOW_STAGE, n);
+    if (w->per_tap &&
+        (s->EngineStore || s->ClusterM * s->ClusterN > 1 || fused_any(fused) || !rows_are_of_taps(s)))
+        STOP(d, WG_WINDOW_ROWS, n, s->MIWaveTile.v[0], s->MIWaveGroup.v[0]);
+    return true;
+}
+
 /* Convolutions and the like, whose operands the copy engine loads as windows. */
 static bool check_window(Derive *d)
 {
@@ -162,7 +189,7 @@ static bool check_window(Derive *d)
         STOP(d, WG_WINDOW_LINES, s->PackOperands, f->bpe, cluster);
     if (!window_copies_fit(&w, s->PackOperands))
         STOP(d, WG_WINDOW_COPY, w.pixels, s->PackOperands, w.group >= 0);
-    return check_taps(d, &w);
+    return check_taps(d, &w) && check_stage(d, &w);
 }
 
 static bool check_problem(Derive *d)
@@ -175,6 +202,8 @@ static bool check_problem(Derive *d)
         STOP(d, WG_VALUE, PARAM_PackBatchDims, d->s->PackBatchDims);
     } else if (d->s->PackOperands & PACK_LINES) {
         STOP(d, WG_VALUE, PARAM_PackOperands, d->s->PackOperands);
+    } else if (d->s->WindowTaps > 1) {
+        STOP(d, WG_WINDOW_STAGE, d->s->WindowTaps);
     } else if (f->initial_ab || f->initial_cd || f->zero_pad[0] || f->zero_pad[1] || f->stochastic ||
                pt->MirrorDimsA.n || pt->MirrorDimsB.n || f->fp16_alt || d->packed0 || d->packed1 ||
                f->tensor0) {
@@ -214,10 +243,11 @@ static bool check_sides(Derive *d)
     for (int t = 0; t < 2; t++) {
         int32_t side = t ? s->MacroTile1 : s->MacroTile0, parts = t ? s->ClusterM : s->ClusterN;
         const bool k_major = wgmma_k_major(s, t);
+        if (s->WindowTaps > 1 && t && k_major) side += WINDOW_REACH;
         bool cut =
             !k_major ? ceil_div(side, row) % parts == 0 || s->DepthU / parts % 8 == 0 : side / parts % 8 == 0;
         if (cluster > 8 || side % parts || !cut) REJECT(d, WG_CLUSTER, s->ClusterM, s->ClusterN, t);
-        if (side / parts > 256) REJECT(d, WG_SIDE, t, side / parts, 256);
+        if (k_major && side / parts > 256) REJECT(d, WG_SIDE, t, side / parts, 256);
     }
     return true;
 }
@@ -330,7 +360,7 @@ bool derive_without_wgmma(Derive *d)
         PARAM_ConsumerSchedule,  PARAM_RingStages,        PARAM_ClusterM,          PARAM_ClusterN,
         PARAM_ProducerRegisters, PARAM_ConsumerRegisters, PARAM_EngineStore,       PARAM_PackOperands,
         PARAM_ClusterK,          PARAM_DependentLaunch,   PARAM_RowsFromRegisters, PARAM_PromotionSets,
-        PARAM_SelfResetCounters, PARAM_PartsFirst,        PARAM_ConsumerLag};
+        PARAM_SelfResetCounters, PARAM_PartsFirst,        PARAM_ConsumerLag,       PARAM_WindowTaps};
     for (size_t i = 0; i < sizeof of_wgmma / sizeof *of_wgmma; i++) {
         const Param *p = param_at(of_wgmma[i]);
         if (p->id == PARAM_DependentLaunch && s->KeepWindow) continue;

@@ -11,6 +11,7 @@ enum {
     BARRIER_BYTES = 512,
     ALIGN_BYTES = 1024,
     MOST_SLICE = 64,
+    MOST_WIDE = 112,
     /* X in registers (kernel/nvptx/hopper_products.c): two sets of fragments, each for two instructions along
        K, of four registers for 64 rows */
     FRAGMENT_SETS = 2,
@@ -63,12 +64,22 @@ static void plan_box(const Solution *s, WgmmaPlan *p, int t)
     int32_t row = WGMMA_ROW_BYTES / type_bytes((DataType)s->pt->DataType);
     p->box[t][0] = row, p->swizzle[t] = WGMMA_ROW_BYTES;
     if (p->k_major[t]) {
-        p->box[t][1] = p->side[t] / p->parts[t];
+        p->box[t][1] = p->shared_side[t] / p->parts[t];
         return;
     }
     bool whole =
         p->shared_side[t] / row % p->parts[t] == 0; /* whole blocks each; else some rows of every block */
-    p->box[t][1] = whole ? s->DepthU : s->DepthU / p->parts[t];
+    p->box[t][1] = whole ? p->depth[t] : p->depth[t] / p->parts[t];
+}
+
+/* Columns of a slice of results that threads store (WindowTaps): each slice takes a meeting of the warp group
+ * and divisions, so that they are large; in multiples of 16 columns, which are written at once, or of 8. */
+static int32_t wide_slice(int32_t columns, int32_t most)
+{
+    for (int32_t unit = 16; unit >= 8; unit /= 2)
+        for (int32_t n = most / unit * unit; n > unit; n -= unit)
+            if (columns % n == 0) return n;
+    return columns % 16 ? 8 : 16;
 }
 
 /* Results are stored in slices of 64 of the instruction's rows and lines of 128 bytes along M. If the rows
@@ -76,7 +87,7 @@ static void plan_box(const Solution *s, WgmmaPlan *p, int t)
  * a line or no multiple of it has shorter lines. */
 static void plan_slices(const Solution *s, WgmmaPlan *p)
 {
-    p->out_bytes = wgmma_engine_store(s) ? stored_bytes(s) : 4;
+    p->out_bytes = wgmma_engine_store(s) || p->wide ? stored_bytes(s) : 4;
     int32_t row = WGMMA_ROW_BYTES / p->out_bytes;
     if (p->swapped && p->columns < row)
         row = p->columns;
@@ -84,7 +95,9 @@ static void plan_slices(const Solution *s, WgmmaPlan *p)
         row /= 2; /* 160 columns are five half lines */
     int32_t pieces = p->swapped ? 1 : WGMMA_ROWS / row;
     p->slice_n = WGMMA_ROWS;
-    if (!p->swapped) {
+    if (!p->swapped && p->wide) {
+        p->slice_n = wide_slice(p->columns, MOST_WIDE / pieces);
+    } else if (!p->swapped) {
         p->slice_n = MOST_SLICE / pieces;
         if (p->columns < p->slice_n)
             p->slice_n = p->columns;
@@ -115,8 +128,17 @@ void wgmma_plan(const Solution *s, WgmmaPlan *p)
     for (int t = 0; t < 2; t++) p->k_major[t] = wgmma_k_major(s, t);
     p->parts[0] = s->ClusterN, p->parts[1] = s->ClusterM;
     int32_t row = WGMMA_ROW_BYTES / bytes;
+    const bool has_window = window(s, &w), slides = has_window && !w.per_tap;
+    const int32_t taps = has_window ? s->WindowTaps : 1;
+    p->wide = taps > 1 && slides;
     for (int t = 0; t < 2; t++) {
-        p->shared_side[t] = p->k_major[t] ? p->side[t] : (p->side[t] + row - 1) / row * row;
+        const bool of_pixels = taps > 1 && wgmma_operand(s, t) == w.pixels;
+        int32_t side = p->side[t];
+        if (of_pixels) side = slides ? side + WINDOW_REACH : side / taps;
+        p->depth[t] = of_pixels && !slides ? s->DepthU + WINDOW_REACH : s->DepthU;
+        p->shared_side[t] = p->k_major[t] ? side : (side + row - 1) / row * row;
+        p->stage_bytes +=
+            p->shared_side[t] * p->depth[t] * (taps > 1 && slides && !of_pixels ? taps : 1) * bytes;
         plan_box(s, p, t);
     }
     plan_slices(s, p);
@@ -125,11 +147,10 @@ void wgmma_plan(const Solution *s, WgmmaPlan *p)
     p->promotes = bytes == 1 && s->pt->DataType != TYPE_I8;
     p->registers = p->sums * (p->promotes ? 1 + s->PromotionSets : 1);
     if (p->from_registers) p->registers += FRAGMENT_SETS * FRAGMENT_STEPS * FRAGMENT_REGISTERS * p->repeats;
-    p->stage_bytes = (p->shared_side[0] + p->shared_side[1]) * s->DepthU * bytes;
     /* columns of D; the pitch keeps writes of the fragments free of bank conflicts */
     if (s->ClusterK > 1) p->cluster_sum_bytes = p->side[1] * (p->side[0] + (p->swapped ? 8 : 4)) * 4;
     p->other_bytes = p->groups * WGMMA_BUFFERS * p->slice_bytes + BARRIER_BYTES + ALIGN_BYTES;
-    if (s->PackOperands & PACK_LINES && window(s, &w))
+    if (s->PackOperands & PACK_LINES && has_window)
         p->line_pixels = w.per_tap ? line_block(s->DepthU) : p->side[1];
     if (p->line_pixels) p->other_bytes += line_local_bytes(p->line_pixels);
     p->local_bytes = s->RingStages * p->stage_bytes + p->other_bytes;

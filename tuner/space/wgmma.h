@@ -26,7 +26,8 @@ typedef struct {
     int32_t side[2];     /* macro tile along M, along N */
     int32_t
         shared_side[2]; /* rows of the tile in shared memory: side, with K strided rounded up to whole rows
-                             * of 128 bytes */
+                             * of 128 bytes; with WindowTaps as problem/window.h has it */
+    int32_t depth[2];   /* elements of K there */
     bool k_major[2];    /* K is contiguous in what is read of A, of B: the operand or its copy */
     int32_t parts[2];   /* work-groups of a cluster that share A's tile, B's: each copies a part */
     int32_t box[4][2]; /* of tensor maps of A, B, C, D: elements along the contiguous dimension, and across */
@@ -37,9 +38,10 @@ typedef struct {
     int32_t local_bytes;       /* shared memory with the solution's RingStages */
     int32_t other_bytes;       /* local_bytes without the ring */
     int32_t line_pixels; /* outputs whose lines of pixels threads make at once (problem/lines.h); 0: none */
-    bool promotes;             /* each stage has sums of its own, which are then added to those in f32 */
-    int32_t sums;              /* accumulators of a thread */
-    int32_t registers;         /* of a thread for its accumulators, those of a stage's own sums included */
+    bool wide;           /* threads store lines of outputs that continue into the padding (WindowTaps) */
+    bool promotes;       /* each stage has sums of its own, which are then added to those in f32 */
+    int32_t sums;        /* accumulators of a thread */
+    int32_t registers;   /* of a thread for its accumulators, those of a stage's own sums included */
 } WgmmaPlan;
 
 /* True when MatrixInstruction is a wgmma shape; also for solutions that are not derived. */

@@ -75,6 +75,8 @@ HOPPER = {
     'void load_box_shared(u32 to, const Map &map, u32 bar, int channel, int w, int h, int image, int x, int y, int mask)':
         'engine_load_pixels(to, &map, bar, channel, w, h, image, x, y, mask);',
     'void store_box(const Map &map, u32 from, int c0, int c1, int c2)': 'engine_store(&map, from, c0, c1, c2);',
+    'void load_piece(u32 at, u32 (&v)[4])': 'for (int i = 0; i < 4; i++) v[i] = read_word(at + i * 4);',
+    'void store_vector(void *to, const u32 (&v)[4])': 'if ((uintptr_t)to % 16) fail("a store of 16 bytes at %lld", (long long)(uintptr_t)to);\n    memcpy(to, v, 16);',
     'void store_pixels(const Map &map, u32 from, int channel, int w, int h, int image)':
         'engine_store_pixels(&map, from, channel, w, h, image);',
     'void store_commit()': 'engine_commit();',

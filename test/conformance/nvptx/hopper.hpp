@@ -303,7 +303,7 @@ void check_box(const MapModel &m, uint32_t at, int dims, bool pixels)
         if (m.stride[d] % 16) fail("a tensor map of a stride that is no multiple of 16");
     if (m.swizzle && m.box[0] * m.bytes > m.swizzle) fail("a box of %lld bytes in a row is wider than its swizzle of %lld", m.box[0] * m.bytes, m.swizzle);
     for (int d = 0; d < m.rank; d++)
-        if (m.box[d] < 1 || m.box[d] > 256) fail("a box of %lld elements", m.box[d]);
+        if (m.box[d] < 1 || m.box[d] > (m.pixels ? 1024 : 256)) fail("a box of %lld elements", m.box[d]);
     for (int d = 0; d < 2 && m.pixels; d++)
         if (m.step[d] < 1 || m.step[d] > 8 || m.lower[d] < -128 || m.upper[d] < -128 || m.lower[d] > 127 || m.upper[d] > 127)
             fail("a window that a tensor map has not, along dimension %lld", d);
@@ -521,12 +521,10 @@ void stmatrix_2(uint32_t at, uint32_t a, uint32_t b, bool trans)
 /* ---- wgmma ---- */
 
 const uint32_t widths[] = {0, 128, 64, 32}; /* of a descriptor's swizzle, in bytes */
-/* The swizzle's pattern is of 8 rows; a descriptor whose base offset is 0 begins in the first of them. */
+/* The swizzle is of addresses. An H200 reads operands from any row of its pattern of 8 rows on, with a base offset of 0. */
 void check_descriptor(uint64_t descriptor)
 {
-    const uint32_t start = (uint32_t)(descriptor & 0x3fff) << 4, width = widths[descriptor >> 62];
     if (descriptor >> 49 & 7) fail("a descriptor with a base offset is not known here");
-    if (width && start % (8 * width) >= width) fail("an operand of wgmma at shared address %lld, off the swizzle's boundary", start);
 }
 /* Address of element (row, k) of an operand in shared memory. */
 template <int BYTES> uint32_t element_at(uint64_t descriptor, bool k_major, int row, int k)

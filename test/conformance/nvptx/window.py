@@ -90,7 +90,15 @@ SIDES = [('wide groups', Conv(2, 144, 160, (7, 9), 3, pad=1, groups=2)), ('rows 
          ('8 groups of 24', Conv(2, 192, 64, (5, 6), (3, 1), pad=(1, 0), groups=8))]
 FILTERS = [('3 rows', Conv(2, 3, 64, (12, 13), 7, stride=2, pad=3)), ('3 rows, stride 1', Conv(2, 3, 72, (9, 10), 3, pad=1)),
            ('odd channels', Conv(1, 5, 40, (7, 8), 3, pad=1)), ('one row', Conv(1, 1, 16, (9, 8), 5, pad=2))]
-REFUSED.update({'lines of taps': ['dilation 2', 'odd rows'], 'blocks of taps': ['odd groups', 'one group', 'wide groups'], 'groups of taps': [],
+# WindowTaps: taps of a line whose pixels are loaded once, three of them and five.
+TAPS = {3: [('3x3', Conv(2, 72, 40, (9, 10), 3, pad=1)), ('no pad', Conv(3, 72, 40, (8, 11), 3)), ('pads that differ', Conv(2, 24, 40, (7, 9), (2, 3), pad=(1, 2), pad_end=0)),
+            ('pads at the end', Conv(1, 8, 16, (6, 7), (1, 6), pad=(0, 1), pad_end=(0, 3))), ('dilation', Conv(2, 72, 24, (9, 12), 3, dilation=(1, 3), pad=(1, 3))),
+            ('full pads', Conv(1, 8, 8, (5, 6), 3, pad=2)), ('steps along H', Conv(2, 16, 24, (9, 8), 3, stride=(2, 1), pad=1)),
+            ('small images', Conv(40, 8, 8, (3, 2), 3, pad=1)), ('long lines', Conv(2, 72, 136, (5, 90), 3, pad=1)), ('9 taps', Conv(1, 24, 8, (6, 12), (1, 9), pad=(0, 4))),
+            ('2 taps', Conv(2, 8, 8, (7, 8), (3, 2), pad=1)), ('steps along W', Conv(2, 8, 8, (7, 8), 3, stride=(1, 2), pad=1)), ('far taps', Conv(1, 8, 8, (12, 25), 3, dilation=5, pad=5))],
+        5: [('5x5', Conv(2, 48, 64, (11, 13), 5, pad=2)), ('one line of taps', Conv(1, 72, 24, (4, 30), (1, 5), pad=(0, 3), pad_end=(0, 1))),
+            ('3 taps', Conv(2, 8, 8, (7, 8), 3, pad=1))]}
+REFUSED.update({'several 3': [n for n, _ in TAPS[3][-3:]], 'several 5': ['3 taps'], 'lines of taps': ['dilation 2', 'odd rows'], 'blocks of taps': ['odd groups', 'one group', 'wide groups'], 'groups of taps': [],
                 'lines': ['dilation 2'], 'rows': ['odd pixels', 'dilation 2', 'long rows'], 'rows of taps': ['odd pixels', 'dilation 2', 'long rows'], 'filters': [], 'blocks': ['odd groups', 'one group'], 'groups': ['channels between']})
 
 SHORT = {('HHS', 'cooperative'), ('BBS', 'cluster of both'), ('HSS', 'ping-pong')}
@@ -159,6 +167,37 @@ def of_rows(short):
             e, c = conv.case('sm_90a', kind, s, direction, 'NHWC', 0, filters=filters, list_=ROWS, foreign=foreign)
             what = f'rows {direction} {filters} {kind} {name}' + (' foreign' if foreign else '')
             yield dict(e, name=re.sub('[- ]', '_', what), apart=False), dict(c, what=what, form='rows' if direction == 'forward' else 'rows of taps')
+
+
+def several(short):
+    """Kernels with several taps in a stage."""
+    forms = {**solutions(16), 'wide': {**PACKED, 'MatrixInstruction': [64, 248, 16, 1, 1, 1, 1, 1, 1], 'StaggerU': 4},
+             'deep': {**PACKED, 'MatrixInstruction': [64, 64, 16, 1, 1, 1, 1, 1, 1], 'DepthU': 128, 'ConsumerSchedule': 'PingPong'},
+             'pixels of both': {**PACKED, 'MatrixInstruction': [64, 120, 16, 1, 1, 1, 1, 2, 1], 'ClusterM': 2, 'ClusterN': 2}}
+    for kind, name, n, filters in (
+            ('HHS', 'cooperative', 3, 'KYXC'), ('BBS', 'ping-pong', 3, 'KYXC'), ('HHS', 'lag', 3, 'CYXK'), ('BBS', 'swapped', 3, 'KYXC'), ('HHS', 'wide', 3, 'KYXC'),
+            ('HSS', 'deep', 3, 'KYXC'), ('HHS', 'cluster along N', 5, 'KYXC'), ('BBS', 'pixels of both', 3, 'KYXC'), ('HHS', 'half lines', 5, 'CYXK'),
+            ('X', 'cooperative', 3, 'KYXC'), ('I8II', 'cooperative', 5, 'KYXC')):
+        if short and name not in ('ping-pong', 'swapped'):
+            continue
+        s = {**(solutions(KINDS[kind])[name] if name in solutions(16) else forms[name]), 'WindowTaps': n, 'EngineStore': False}
+        for direction in ('forward', 'data') if filters == 'KYXC' and kind[0] in 'HB' else ('forward',):
+            e, c = conv.case('sm_90a', kind, s, direction, 'NHWC', 0, filters=filters, fused={'UseBeta': False}, list_=[
+                (what, x if kind != 'I8II' else Conv(x.n, 2 * x.c, 2 * x.k, x.size[1:], x.taps[1:], x.stride[1:], x.dilation[1:], x.pad[1:], x.pad_end[1:]))
+                for what, x in TAPS[n] if direction == 'forward' or max(x.stride) == 1])
+            what = f'several {direction} {filters} {kind} {name}'
+            yield dict(e, name=re.sub('[- ]', '_', what), apart=False), dict(c, what=what, form=f'several {n}')
+    for kind, name, n, more in (
+            ('HHS', 'split', 3, {'MatrixInstruction': [64, 64, 16, 1, 1, 3, 1, 1, 1]}), ('BBS', 'ping-pong', 3, {'MatrixInstruction': [64, 72, 16, 1, 1, 3, 1, 1, 1], 'DepthU': 64}),
+            ('HHS', 'split', 3, {'MatrixInstruction': [64, 40, 16, 1, 1, 1, 1, 3, 1]}), ('HSS', 'shares', 3, {'MatrixInstruction': [64, 64, 16, 1, 1, 2, 1, 3, 1]}),
+            ('HHS', 'split', 3, {'MatrixInstruction': [192, 64, 16, 1, 1, 1, 2, 1, 1]}), ('BBS', 'ping-pong', 3, {'MatrixInstruction': [192, 64, 16, 1, 1, 1, 1, 1, 1], 'DepthU': 64}),
+            ('BBS', 'split', 3, {'MatrixInstruction': [64, 32, 16, 1, 1, 3, 1, 2, 1], 'DepthU': 128}), ('HHS', 'cooperative', 5, {'MatrixInstruction': [64, 32, 16, 1, 1, 5, 1, 1, 1]})):
+        if short and name != 'ping-pong':
+            continue
+        s = {**solutions(16)[name], 'WindowTaps': n, 'EngineStore': False, **more}
+        e, c = conv.case('sm_90a', kind, s, 'weights', 'NHWC', 0, fused={'UseBeta': False}, list_=TAPS[n])
+        what = f"several weights {kind} {name} {more['MatrixInstruction']}"
+        yield dict(e, name=re.sub('[^A-Za-z0-9]+', '_', what), apart=False), dict(c, what=what, form=f'several {n}')
 
 
 def with_ops(short):
@@ -258,7 +297,7 @@ def main():
         print('skipped: convolutions by wgmma on the CPU: no g++')
         return 0
     made = emulate.amd.Kernels(f'{args.build}/conformance/emit', None, f'{args.build}/conformance/nvptx.cache')
-    todo = [t for t in [*given(args.short), *copied(args.short), *few_rows(args.short), *of_rows(args.short), *of_taps(args.short), *with_ops(args.short), *foreign(args.short)] if not args.kernel or args.kernel in t[1]['what']]
+    todo = [t for t in [*given(args.short), *copied(args.short), *few_rows(args.short), *of_rows(args.short), *several(args.short), *of_taps(args.short), *with_ops(args.short), *foreign(args.short)] if not args.kernel or args.kernel in t[1]['what']]
     answers, machine = conv.answers_of(todo, made.make), emulate.machines()[1]
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         flags = emulate.precompiled(compiler, folder)

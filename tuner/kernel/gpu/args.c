@@ -174,6 +174,7 @@ static Err tensile(GpuPlan *p)
 /* The numbers of windows along W and H, and where their results belong (problem/window.h). */
 static Err window(GpuPlan *p)
 {
+    static const char *const line_outs = "line_outs"; /* outputs of a line that there are (WindowTaps) */
     static const char *const along[] = {"step_w", "lower_w", "dilation_w", "step_h", "lower_h", "dilation_h"};
     Window w;
     const char *const *place;
@@ -181,6 +182,7 @@ static Err window(GpuPlan *p)
     for (size_t i = 0; i < sizeof along / sizeof *along; i++) TRY(add(p, "int", along[i], 4, 4));
     const int n = window_place_names(&w, gpu_stores_elements(p), &place);
     TRY(words(p, place, n));
+    if (p->groups.window_taps > 1 && !w.per_tap) TRY(words(p, &line_outs, 1));
     return p->groups.line_pixels ? words(p, line_arg_names, LINE_ARGS) : ERR_OK;
 }
 

@@ -64,6 +64,11 @@ bool gpu_stores_elements(const GpuPlan *p)
     return window_stores_elements(p->groups.engine_store, p->walk.members);
 }
 
+bool gpu_slices_results(const GpuPlan *p)
+{
+    return p->groups.engine_store || (p->groups.window_taps > 1 && !p->groups.per_tap);
+}
+
 bool gpu_scales(const GpuPlan *p)
 {
     const Op *o = p->epilogue;
@@ -291,7 +296,7 @@ static bool is_alpha(const Op *o) { return o->kind == OP_SCALE_TILE && o->scalar
 
 bool gpu_relu_of_pairs(const GpuPlan *p)
 {
-    return p->groups.engine_store && gpu_type_bytes(&p->out) == 2 && !fused_has(&p->fused, FUSED_SCALE_D) &&
+    return gpu_slices_results(p) && gpu_type_bytes(&p->out) == 2 && !fused_has(&p->fused, FUSED_SCALE_D) &&
            p->fused.activation == ACTIVATION_RELU;
 }
 

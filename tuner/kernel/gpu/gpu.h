@@ -275,7 +275,7 @@ typedef struct {
     int lds_bytes, stage_bytes;
     int window_bytes; /* pixels and filters stay in so much shared memory (KeepWindow); 0: a ring of stages */
     bool dependent_launch; /* of those: begins before the launch in front of it has ended */
-    int window_piece; /* elements of the filter that are copied at once */
+    int window_piece;      /* elements of the filter that are copied at once */
 } GpuRing;
 
 /* Kernels of nvptx whose warp groups have a role each: one starts copies by the copy engine, the others
@@ -287,8 +287,10 @@ typedef struct {
     bool promotes;      /* a stage's products have sums of their own, which are then added to those of all */
     int promotion_sets; /* sets of registers for them: with 2, wgmma and these additions overlap */
     bool rows_from_registers; /* the operand along the instruction's rows goes through registers */
-    bool pingpong; /* ping-pong schedule: each consumer warp group has a tile; else all share one */
-    int lag;       /* last stages of a tile that the second consumer multiplies behind the first one's */
+    bool pingpong;   /* ping-pong schedule: each consumer warp group has a tile; else all share one */
+    int lag;         /* last stages of a tile that the second consumer multiplies behind the first one's */
+    int window_taps; /* taps along W in a stage, which share its pixels (problem/window.h); 1: one tap */
+    bool per_tap;    /* D has the taps: those of a stage are rows of a tile */
     int producer_registers, consumer_registers; /* of a thread; 0: as compiled */
     int cluster[2];                             /* work-groups along M and N that copy for one another */
     bool engine_store;                          /* the copy engine stores D and reads C */
@@ -554,6 +556,7 @@ bool gpu_scales(const GpuPlan *p);
 bool gpu_adds(const GpuPlan *p);
 /* D is stored element by element: wgmma kernels without the copy engine's stores and without ClusterK. */
 bool gpu_stores_elements(const GpuPlan *p);
+bool gpu_slices_results(const GpuPlan *p); /* results pass through local memory in D's type */
 /* The sums of a tile's parts in a workspace (GpuPlan.partial_sums): @join; whether this work-group is to
  * store the tile's results. */
 void gpu_parts(const GpuPlan *p, Stmts *s);

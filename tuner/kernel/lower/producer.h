@@ -22,6 +22,7 @@ typedef struct {
     int row_bytes, row_elements, rows; /* of a row; rows of a block */
     bool k_major;                      /* rows lie along K */
     int across;                        /* which number of a box is that of its first row */
+    int blocks;                        /* of each tap of a stage; 0: it has one tap */
 } ProducerTile;
 
 /* The names that the text has for what a producer works with. */

@@ -14,7 +14,8 @@ void producer_box(Producer *p, ProducerBox *b, Thing along, Thing across)
         REFUSE(r, "a box of %d bytes at byte %d of '%s' is not of whole rows of a block", b->bytes, b->offset,
                t->name);
     int64_t *const of_row = t->k_major ? &b->k : &b->free, *const of_column = t->k_major ? &b->free : &b->k;
-    if (along.kind == THING_NUMBER) *of_row = along.number - (int64_t)(b->offset / block) * t->row_elements;
+    const int number = t->blocks ? b->offset / block % t->blocks : b->offset / block;
+    if (along.kind == THING_NUMBER) *of_row = along.number - (int64_t)number * t->row_elements;
     if (across.kind == THING_NUMBER) *of_column = across.number - row;
     const int i = p->at - p->first_at;
     if (i >= TILE_CHUNKS_MAX || p->at - p->first_at >= p->walk.tile[p->tile].chunks)

@@ -157,6 +157,27 @@ static const Value *product(Stmts *s, const Value *x, const int32_t index[WINDOW
     return x;
 }
 
+/* Taps, counted in those of a stage or of a tile. */
+static const Value *tiles_of_taps(const GpuPlan *p, Stmts *s, const Value *taps)
+{
+    return hopper_taps(p) > 1 ? value_op(s, VALUE_DIV, taps, value_int(s, hopper_taps(p))) : taps;
+}
+
+static const Value *stages_of(const GpuPlan *p, const Window *w, Stmts *s, const Value *chunks)
+{
+    return value_op(s, VALUE_MUL, chunks, tiles_of_taps(p, s, product(s, NULL, w->tap)));
+}
+
+/* Rows of D, in whole tiles where those of several taps follow one another. */
+static const Value *rows_of_taps(const GpuPlan *p, Stmts *s, const Value *channels)
+{
+    const int of_tile = hopper_side(p, 0);
+    if (!hopper_taps_are_rows(p)) return channels;
+    const Value *past = value_op(s, VALUE_ADD, channels, value_int(s, of_tile - 1));
+    return value_op(s, VALUE_MUL, value_op(s, VALUE_DIV, past, value_int(s, of_tile)),
+                    value_int(s, p->mt[0]));
+}
+
 /* The sizes of the matrices that are multiplied. Sliding windows sum over whole chunks of channels for each
  * tap. */
 static void window_sizes(const GpuPlan *p, const Window *w, Stmts *s)
@@ -169,15 +190,15 @@ static void window_sizes(const GpuPlan *p, const Window *w, Stmts *s)
     const Value *image = w->image < 0 ? NULL : size_of(s, w->image);
     const Value *all = image && !w->image_in_batch ? product(s, image, w->out) : outs;
     const Value *one = w->group < 0 ? value_int(s, 1) : size_of(s, w->group);
-    stmt_define(s, "unsigned", "size_m", w->per_tap ? channels : row);
+    stmt_define(s, "unsigned", "size_m", w->per_tap ? rows_of_taps(p, s, channels) : row);
     stmt_define(s, "unsigned", "size_n", w->per_tap ? row : all);
     if (w->per_tap)
-        one = w->group < 0 ? taps : value_op(s, VALUE_MUL, taps, one);
+        one = w->group < 0 ? tiles_of_taps(p, s, taps) : value_op(s, VALUE_MUL, taps, one);
     else if (w->image_in_batch)
         one = image;
     stmt_define(s, "unsigned", "size_batch", one);
     stmt_define(s, "unsigned", "size_k",
-                w->per_tap ? all : value_op(s, VALUE_MUL, product(s, chunks, w->tap), depth));
+                w->per_tap ? all : value_op(s, VALUE_MUL, stages_of(p, w, s, chunks), depth));
 }
 
 /* The arguments of windows (hopper_produce.c). Rows, columns and the batch of D have one stride each, which
@@ -210,6 +231,7 @@ static Err window_args(const GpuPlan *p, Stmts *s)
     x[n++] = value_reg(s, "chunks");
     const int n_place = window_place_names(&w, gpu_stores_elements(p), &place);
     for (int i = 0; i < n_place; i++) x[n++] = value_reg(s, place[i]);
+    if (hopper_taps_slide(p)) x[n++] = value_reg(s, "line_outs");
     if (p->groups.line_pixels) {
         x[n++] = value_named(s, "%c", "ab"[w.pixels]);
         for (int i = 0; i < LINE_ARGS; i++) x[n++] = value_reg(s, line_arg_names[i]);

@@ -30,14 +30,47 @@ typedef struct {
 const Expr *hopper_rank(const GpuPlan *p, Stmts *s);
 HopperPlace hopper_place(const GpuPlan *p, Stmts *s, const Expr *rank);
 
+/* Kernels whose stages have several taps, which share pixels (WindowTaps). Those of sliding windows have a
+ * tile of the filter (operand 0) for each tap, and WINDOW_REACH rows more of pixels. Per tap, a tile of D has
+ * rows of all these taps, while operand 0 has their channels once, and WINDOW_REACH elements of K more. */
+static inline int hopper_taps(const GpuPlan *p)
+{
+    const int taps = p->groups.window_taps;
+    return taps > 1 ? taps : 1;
+}
+static inline bool hopper_taps_slide(const GpuPlan *p) { return hopper_taps(p) > 1 && !p->groups.per_tap; }
+static inline bool hopper_taps_are_rows(const GpuPlan *p) { return hopper_taps(p) > 1 && p->groups.per_tap; }
+/* An operand's tiles in a stage; elements along the free dimension of one, and along K. */
+static inline int hopper_copies(const GpuPlan *p, int operand)
+{
+    return !operand && hopper_taps_slide(p) ? hopper_taps(p) : 1;
+}
+static inline int hopper_side(const GpuPlan *p, int operand)
+{
+    const int side = p->mt[operand];
+    if (operand) return hopper_taps_slide(p) ? side + WINDOW_REACH : side;
+    return hopper_taps_are_rows(p) ? side / hopper_taps(p) : side;
+}
+static inline int hopper_depth(const GpuPlan *p, int operand)
+{
+    return !operand && hopper_taps_are_rows(p) ? p->depth_u + WINDOW_REACH : p->depth_u;
+}
+/* Of 64 rows of a tile number `block`: their tap, and the number of their 64 channels. A warp group has rows
+ * of all taps, or there are as many warp groups as taps; with swap the instruction's columns are 64 channels
+ * of each tap. */
+typedef struct {
+    const Expr *tap, *channels;
+} HopperRows;
+HopperRows hopper_rows(const GpuPlan *p, Stmts *s, const Expr *block);
+
 /* hopper_memory.c: the kernel's shared memory, in bytes from its aligned beginning. */
 enum { HOPPER_ROW_BYTES = 128, HOPPER_BUFFERS = 2 }; /* of a swizzled block; slices of a warp group */
 typedef struct {
     int x_bytes, stage_bytes, slice_bytes; /* of X's tile, of a stage, of a slice of results */
     int out_at, barriers_at;
     int columns, along,
-        slices;       /* columns of the instruction in a slice; slices along them; of a warp group */
-    int line, pieces; /* bytes of a line along M; blocks of a slice along M */
+        slices;                /* columns of the instruction in a slice; slices along them; of a warp group */
+    int line, pieces;          /* bytes of a line along M; blocks of a slice along M */
     int lines_at, lines_bytes; /* rows of pixels of which threads make lines (problem/lines.h) */
 } HopperMemory;
 HopperMemory hopper_memory(const GpuPlan *p);
@@ -86,6 +119,8 @@ void hopper_write(const GpuPlan *p, const MatrixInst *in, Stmts *s);
 void hopper_words(const GpuPlan *p, Stmts *s);
 void hopper_slice_words(Stmts *s, const Expr *i);
 const Expr *hopper_word_at(const GpuPlan *p, Stmts *s, const Expr *m, const Expr *n);
+/* The same of a byte of column n of a piece. */
+const Expr *hopper_byte_at(const GpuPlan *p, Stmts *s, const Expr *piece, const Expr *n, const Expr *byte);
 /* What the epilogue makes of the sum x and, if `with_c`, of C's element c. function: "g_combined", or
  * "g_before_relu". */
 const Value *hopper_result(Stmts *s, const char *function, const Value *x, const Value *c,
@@ -105,6 +140,8 @@ static inline int hopper_split(const GpuPlan *p) { return p->gsu_multiple ? p->w
  * memory without the copy engine. */
 void hopper_store_one(const GpuPlan *p, Stmts *s);
 void hopper_elements(const GpuPlan *p, Stmts *s);
+/* hopper_wide.c: statements that store a tile whose lines of outputs continue into the padding. */
+void hopper_wide(const GpuPlan *p, const Window *w, Stmts *s);
 /* hopper_store.c: prints slice_m() and slice_n(), the places of slices of results; store_tile(). ERR_FAILED:
  * slices_derive refuses it. */
 void hopper_slices(const GpuPlan *p, Stmts *s);
@@ -117,7 +154,7 @@ Shares hopper_shares(const GpuPlan *p);
  * the ring is too small for them. */
 Err hopper_parts(const GpuPlan *p, const MatrixInst *in, Stmts *s);
 /* Bytes from X's tile in a stage to the rows of a consumer warp group. */
-const Expr *hopper_group_at(const GpuPlan *p, Stmts *s, const Expr *group);
+const Value *hopper_group_at(const GpuPlan *p, Stmts *s, const Expr *group);
 
 /* hopper_consume.c: prints release(), the products, the epilogue's functions and consume(). produced: what
  * the producers do. *arrivals: those that the mbarrier of an empty stage expects. ERR_FAILED: consumer_derive

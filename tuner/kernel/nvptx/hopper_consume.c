@@ -145,13 +145,15 @@ static void one_tile(const Tiles *t)
     /* without this wait the parity of a stage could be that of an earlier tile's phase */
     const Value *shared = reg(t, "shared"), *ring = reg(t, "ring"), *x = reg(t, "x_offset");
     const Value *chunks = value_field(s, p, "count");
+    const Value *of_tile_sums[11] = {acc, shared, ring, chunks, x, rank, wg, thread};
+    int n = 8;
+    if (hopper_taps(t->p) > 1) of_tile_sums[n++] = reg(t, "apart");
     if (pingpong) {
         stmt_call(s, "turn_wait", wg);
-        stmt_call(s, "accumulate", acc, shared, ring, chunks, x, rank, wg, thread);
+        stmt_do(s, value_call_n(s, "accumulate", n, of_tile_sums));
     } else {
-        stmt_define(s, "WorkTile", "next",
-                    value_call(s, "accumulate", acc, shared, ring, chunks, x, rank, wg, thread,
-                               reg(t, "walk"), reg(t, "args")));
+        of_tile_sums[n++] = reg(t, "walk"), of_tile_sums[n++] = reg(t, "args");
+        stmt_define(s, "WorkTile", "next", value_call_n(s, "accumulate", n, of_tile_sums));
     }
     if (t->p->groups.mends) stmt_call(s, "mend_sums", acc, reg(t, "args"), p, wg, thread);
     join_parts(t);
@@ -165,6 +167,16 @@ static void one_tile(const Tiles *t)
         stmt_set(s, p, reg(t, "next"));
 }
 
+/* Defines how far the pixels of a tap are from those of the tap before it in a stage, in the 16 bytes that
+ * matrix descriptors count in. */
+static void apart(const Tiles *t)
+{
+    Stmts *s = t->s;
+    stmt_define(s, "WindowArgs &", "all", value_cast(s, "const WindowArgs &", reg(t, "args")));
+    const Value *rows = value_cast(s, "u32", reg(t, "all.dilation_w"));
+    stmt_define(s, "u32", "apart", value_op(s, VALUE_MUL, rows, value_int(s, HOPPER_ROW_BYTES / 16)));
+}
+
 static void consume(const Tiles *t)
 {
     Stmts *s = t->s;
@@ -175,7 +187,8 @@ static void consume(const Tiles *t)
                                             {"const Map &", "map_d"}, {"const Shared &", "shared"},
                                             {"int", "wg"}, {"int", "thread"})});
     stmt_define(s, "u32", "rank", value_call_0(s, "cluster_rank"));
-    stmt_define(s, "u32", "x_offset", value_expr(s, hopper_group_at(t->p, s, group)));
+    if (hopper_taps(t->p) > 1) apart(t);
+    stmt_define(s, "u32", "x_offset", hopper_group_at(t->p, s, group));
     stmt_var(s, "Ring", "ring", NULL);
     stmt_var(s, "u32", "phases", value_int(s, 0));
     stmt_array(s, "g_TC", "acc", DIMS(t->p->matrix.tiles[rows], n_acc));

@@ -12,9 +12,10 @@ typedef struct {
     Stmts *s;
     char name; /* 'a' 'b' */
     bool k_major;
-    int tile, parts;
+    int tile, depth, parts;
     int row;              /* elements of a row of a block */
     int blocks;           /* along K where it is contiguous, else along the free dimension */
+    int taps;             /* copies of that, one for each tap of the stage */
     const char *to;       /* the register with its address: "x", "y" */
     const Window *window; /* NULL: both operands are matrices */
 } Load;
@@ -22,16 +23,23 @@ typedef struct {
 static Load load_of(const GpuPlan *p, Stmts *s, const Window *w, int i)
 {
     const int row = ROW_BYTES / gpu_type_bytes(&p->in);
-    Load l = {
-        .p = p, .s = s, .name = "ab"[i], .k_major = !p->op[i].tlu, .tile = p->mt[i], .row = row, .window = w};
+    Load l = {.p = p,
+              .s = s,
+              .name = "ab"[i],
+              .k_major = !p->op[i].tlu,
+              .tile = hopper_side(p, i),
+              .depth = hopper_depth(p, i),
+              .taps = hopper_copies(p, i),
+              .row = row,
+              .window = w};
     l.parts = p->groups.cluster[1 - i] > 1 ? p->groups.cluster[1 - i] : 1;
     l.blocks = ((l.k_major ? p->depth_u : l.tile) + row - 1) / row;
     return l;
 }
 
 /* Rows of a block: of the tile, or elements of K. */
-static int64_t rows_of(const Load *l) { return l->k_major ? l->tile : l->p->depth_u; }
-static int64_t bytes_of(const Load *l) { return l->blocks * rows_of(l) * ROW_BYTES; }
+static int64_t rows_of(const Load *l) { return l->k_major ? l->tile : l->depth; }
+static int64_t bytes_of(const Load *l) { return l->taps * l->blocks * rows_of(l) * ROW_BYTES; }
 
 /* Is the tile cut into parts along its rows, or into whole blocks? */
 static bool is_cut(const Load *l) { return l->k_major || l->blocks % l->parts; }
@@ -42,9 +50,18 @@ static bool is_made(const Load *l)
     return l->p->groups.line_pixels && l->window && l->name - 'a' == l->window->pixels;
 }
 
+/* The filter's element of tap number `tap` of the stage, along W. */
+static const Value *tap_of(const Load *l, const char *first, const Expr *tap)
+{
+    const Value *by = value_cast(l->s, "int", value_expr(l->s, tap));
+    return value_op(l->s, l->window->mirrored[0] ? VALUE_SUB : VALUE_ADD, value_reg(l->s, first), by);
+}
+
 /* The numbers of a box whose element is `along` its contiguous dimension, `across` the other one. The first
- * pixel is that of this work-group's part already. Channels and rows are counted through all groups. */
-static void coordinates(const Load *l, const Value *along, const Value *across, const Value *at[BOX_NUMBERS])
+ * pixel is that of this work-group's part already. Channels and rows are counted through all groups. tap: of
+ * the stage; NULL: it has one. */
+static void coordinates(const Load *l, const Value *along, const Value *across, const Expr *tap,
+                        const Value *at[BOX_NUMBERS])
 {
     static const char *const pixels[] = {"w", "h", "image", "dx", "dy"}, *const taps[] = {"tap_x", "tap_y"};
     const Window *w = l->window;
@@ -55,11 +72,17 @@ static void coordinates(const Load *l, const Value *along, const Value *across, 
         *x = value_op(l->s, VALUE_ADD, *x, value_reg(l->s, of_pixels ? "first_channel" : "first_row"));
     }
     at[n++] = along;
+    if (w && hopper_taps_are_rows(l->p) && l->name - 'a' != w->pixels) {
+        for (int i = 0; i < 3; i++) at[n++] = value_reg(l->s, (const char *[]){"of_w", "of_h", "image"}[i]);
+        for (int i = 0; i < 2; i++) at[n++] = value_int(l->s, 0);
+        return;
+    }
     if (w && l->name - 'a' == w->pixels) {
         for (int i = 0; i < 5; i++) at[n++] = value_reg(l->s, pixels[i]);
         return;
     }
-    for (int i = 0; i < WINDOW_SPATIAL && w && !w->per_tap; i++) at[n++] = value_reg(l->s, taps[i]);
+    for (int i = 0; i < WINDOW_SPATIAL && w && !w->per_tap; i++)
+        at[n++] = tap && !i ? tap_of(l, taps[i], tap) : value_reg(l->s, taps[i]);
     at[n++] = across;
     if (!w) at[n++] = value_reg(l->s, "batch");
     if (w && w->per_tap) at[n++] = value_int(l->s, 0);
@@ -77,17 +100,22 @@ static void boxes(const Load *l)
     const char *free = l->name == 'a' ? "m" : "n", *part_name = stmts_name(s, "part_%c", l->name);
     const Expr *zero = expr_const(pool, 0);
     const Expr *part = l->parts > 1 ? expr_var(pool, part_name, 0, 0, l->parts - 1) : zero;
+    const Expr *tap = l->taps > 1 ? stmt_unrolled(s, "t", 1, l->taps) : NULL;
     const Expr *i = stmt_unrolled(s, "i", 0, n);
     const Expr *block = cut ? i : expr_add(pool, expr_mul_i(pool, part, n), i);
     const Expr *row = cut ? expr_mul_i(pool, part, rows) : zero, *along = expr_mul_i(pool, block, l->row);
-    const Expr *to = expr_add(pool, expr_mul_i(pool, block, rows_of(l)), row);
+    const Expr *before = tap ? expr_add(pool, expr_mul_i(pool, tap, l->blocks), block) : block;
+    const Expr *to = expr_add(pool, expr_mul_i(pool, before, rows_of(l)), row);
     to = expr_mul_i(pool, to, ROW_BYTES);
     Box b = {.map = value_named(s, "map_%c", l->name),
              .mask = l->parts > 1 ? value_named(s, "mask_%c", l->name) : NULL};
     const Value *k = reg(l, "k"), *x = reg(l, free);
-    coordinates(l, offset_by(l, l->k_major ? k : x, along), offset_by(l, l->k_major ? x : k, row), b.at);
+    if (l->name == 'a' && hopper_taps_are_rows(l->p))
+        x = value_op(s, VALUE_DIV, x, value_int(s, hopper_taps(l->p)));
+    coordinates(l, offset_by(l, l->k_major ? k : x, along), offset_by(l, l->k_major ? x : k, row), tap, b.at);
     stmt_box(s, access_window(value_reg(s, l->to), to, (int)(rows * ROW_BYTES)), value_reg(s, "full"), b);
     stmt_end(s);
+    if (tap) stmt_end(s);
 }
 
 Err hopper_window(const GpuPlan *p, Window *w)
@@ -106,8 +134,9 @@ bool hopper_is_placed(const GpuPlan *p)
 
 /* Prints the head of fill_stage(). Of windows k is the first channel, or per tap the first pixel; (tap_x,
  * tap_y) are of the other operand; (w, h) of `image` is the first pixel, read (dx, dy) apart. Groups begin at
- * first_channel of the pixels and first_row of the other operand. */
-static void fill_function(Stmts *s, const Window *window)
+ * first_channel of the pixels and first_row of the other operand. Where taps are rows of a tile, the other
+ * operand is read from position (of_w, of_h) of `image` on. */
+static void fill_function(Stmts *s, const Window *window, bool taps_are_rows)
 {
     static const char *const
         of_window[] = {"first_channel", "first_row", "k", "tap_x", "tap_y", "w", "h", "image", "dx", "dy"},
@@ -119,6 +148,7 @@ static void fill_function(Stmts *s, const Window *window)
     const int coordinates = window ? (int)(sizeof of_window / sizeof *of_window) : 2;
     for (int i = window && window->group < 0 ? 2 : 0; i < coordinates; i++)
         x[n++] = (StmtParam){"int", window ? of_window[i] : of_matrices[i]};
+    if (taps_are_rows) x[n++] = (StmtParam){"int", "of_w"}, x[n++] = (StmtParam){"int", "of_h"};
     for (int i = 0; i < 4; i++) x[n++] = (StmtParam){"int", parts[i]};
     stmt_function(s, (Function){.name = "fill_stage", .param = x, .n_params = n});
 }
@@ -140,10 +170,11 @@ void hopper_filled_tiles(const GpuPlan *p, const Window *window, ProducerTile ou
                                 .row_bytes = ROW_BYTES,
                                 .row_elements = l.row,
                                 .rows = (int)rows_of(&l),
+                                .blocks = l.blocks,
                                 .k_major = l.k_major,
-                                .across = pixels                       ? -1
-                                          : window && !window->per_tap ? 1 + WINDOW_SPATIAL
-                                                                       : 1};
+                                .across = pixels || hopper_taps_are_rows(p) ? -1
+                                          : window && !window->per_tap      ? 1 + WINDOW_SPATIAL
+                                                                            : 1};
     }
 }
 
@@ -152,7 +183,7 @@ void hopper_fill(const GpuPlan *p, const Window *window, Stmts *s)
     const bool swap = p->matrix.swap;
     Load x = load_of(p, s, window, swap), y = load_of(p, s, window, !swap);
     x.to = "x", y.to = "y";
-    fill_function(s, window);
+    fill_function(s, window, hopper_taps_are_rows(p));
     const Value *stage = value_reg(s, "stage"), *phase = value_reg(s, "phase");
     const Value *empty = stmt_define(s, "u32", "empty", value_call(s, "shared.empty", stage));
     stmt_phase(s, empty, value_op(s, VALUE_XOR, phase, value_int(s, 1)));

@@ -12,17 +12,22 @@ enum {
     SWIZZLE_128 = 1        /* of a matrix descriptor */
 };
 
+/* Bytes of an operand in a stage. */
+static int operand_bytes(const GpuPlan *p, int i)
+{
+    const int bytes = gpu_type_bytes(&p->in), row = HOPPER_ROW_BYTES / bytes, side = hopper_side(p, i);
+    const int whole = p->op[i].tlu ? (int)int_round_up(side, row) : side; /* K strided: whole blocks */
+    return hopper_copies(p, i) * whole * hopper_depth(p, i) * bytes;
+}
+
 HopperMemory hopper_memory(const GpuPlan *p)
 {
     const GpuWarpGroups *g = &p->groups;
-    const int swap = p->matrix.swap, bytes = gpu_type_bytes(&p->in), row = HOPPER_ROW_BYTES / bytes;
-    const bool y_k = !p->op[!swap].tlu;
-    const int y_side =
-        y_k ? p->mt[!swap] : (int)int_round_up(p->mt[!swap], row); /* K strided: whole blocks */
-    HopperMemory m = {.x_bytes = p->mt[swap] * p->depth_u * bytes,
-                      .stage_bytes = (p->mt[swap] + y_side) * p->depth_u * bytes,
+    const int swap = p->matrix.swap;
+    HopperMemory m = {.x_bytes = operand_bytes(p, swap),
+                      .stage_bytes = operand_bytes(p, 0) + operand_bytes(p, 1),
                       .columns = swap ? g->slice_row : g->slice_n,
-                      .line = g->slice_row * (g->engine_store ? gpu_type_bytes(&p->out) : 4),
+                      .line = g->slice_row * (gpu_slices_results(p) ? gpu_type_bytes(&p->out) : 4),
                       .pieces = swap ? 1 : WGMMA_ROWS / g->slice_row};
     m.along = p->mt[!swap] / m.columns;
     m.slices = p->matrix.tiles[swap] * m.along;
@@ -46,7 +51,7 @@ static bool divides(const GpuPlan *p)
     const HopperMemory m = hopper_memory(p);
     return x == p->matrix.tiles[swap] * groups * WGMMA_ROWS && y == m.along * m.columns &&
            m.columns % 8 == 0 && p->depth_u * gpu_type_bytes(&p->in) % HOPPER_ROW_BYTES == 0 &&
-           p->mt[0] % parts[0] == 0 && p->mt[1] % parts[1] == 0 &&
+           p->mt[0] % parts[0] == 0 && hopper_side(p, 1) % parts[1] == 0 &&
            (m.line == HOPPER_ROW_BYTES || (swap && m.line < HOPPER_ROW_BYTES)) &&
            (!g->pingpong || g->consumers == 2);
 }
@@ -150,9 +155,12 @@ static void shared(const GpuPlan *p, Stmts *s)
 
 /* Prints a matrix descriptor without its address (PTX ISA, "Matrix Descriptor Format"): 128-byte swizzle,
  * stride byte offset of 8 rows, leading byte offset. */
-static void descriptor(const GpuPlan *p, Stmts *s, const char *name, bool k_major)
+static void descriptor(const GpuPlan *p, Stmts *s, const char *name, int operand)
 {
-    const int64_t leading = k_major ? DESCRIPTOR_BYTES : (int64_t)p->depth_u * HOPPER_ROW_BYTES;
+    const bool k_major = !p->op[operand].tlu;
+    const bool later = !operand && p->matrix.swap && hopper_taps_are_rows(p); /* that of taps (multiply()) */
+    const int64_t blocks = later ? 0 : (int64_t)hopper_depth(p, operand) * HOPPER_ROW_BYTES;
+    const int64_t leading = k_major ? DESCRIPTOR_BYTES : blocks;
     const int64_t stride = 8 * HOPPER_ROW_BYTES;
     stmt_constant(s, "u64", name,
                   (int64_t)SWIZZLE_128 << 62 | stride / DESCRIPTOR_BYTES << 32 |
@@ -163,8 +171,8 @@ static void descriptors(const GpuPlan *p, Stmts *s)
 {
     enum { ADDRESSES = 1 << 18 }; /* that a descriptor can have */
     const bool swap = p->matrix.swap;
-    descriptor(p, s, "X_DESC", !p->op[swap].tlu);
-    descriptor(p, s, "Y_DESC", !p->op[!swap].tlu);
+    descriptor(p, s, "X_DESC", swap);
+    descriptor(p, s, "Y_DESC", !swap);
     stmt_function(s, (Function){.result = "u64",
                                 .name = "with_address",
                                 STMT_PARAMS({"u64", "desc"}, {"u32", "address"})});

@@ -91,9 +91,27 @@ typedef struct {
     const Expr *channel, *slot, *tap[WINDOW_SPATIAL], *group;
 } TapPlace;
 
+/* The same of kernels whose tiles have rows of several taps. */
+static TapPlace tap_of_rows(const Produce *c)
+{
+    ExprPool *pool = &c->s->pool;
+    const int side = c->p->mt[0], taps = hopper_taps(c->p);
+    const Expr *m = number(c, "m"), *batch = number(c, "batch"), *in_tile = expr_mod_i(pool, m, side);
+    const HopperRows rows = hopper_rows(c->p, c->s, expr_div_i(pool, in_tile, WGMMA_ROWS));
+    const Expr *before = expr_mul_i(pool, expr_div_i(pool, m, side), side / taps);
+    const Expr *in_block =
+        expr_add(pool, expr_mul_i(pool, rows.channels, WGMMA_ROWS), expr_mod_i(pool, in_tile, WGMMA_ROWS));
+    const ContractNames names = {.s = c->s, .prefix = "all."};
+    const Expr *line = expr_div_i(pool, contract_extent(&names, c->window->tap[0]), taps);
+    return (TapPlace){.channel = expr_add(pool, before, in_block),
+                      .tap = {expr_add(pool, expr_mul_i(pool, expr_mod(pool, batch, line), taps), rows.tap),
+                              expr_div(pool, batch, line)}};
+}
+
 static TapPlace tap_place(const Produce *c)
 {
     ExprPool *pool = &c->s->pool;
+    if (hopper_taps_are_rows(c->p)) return tap_of_rows(c);
     const Expr *m = number(c, "m"), *batch = number(c, "batch"), *pixel = place_number(c, "pixel", -1);
     const Expr *channels = place_number(c, "channels", -1), *fold = place_number(c, "fold", -1);
     const ContractNames names = {.s = c->s, .prefix = "all."};
@@ -134,6 +152,8 @@ static const Value *has_tap(const Produce *c)
     Stmts *s = c->s;
     ExprPool *pool = &s->pool;
     const TapPlace at = tap_place(c);
+    if (hopper_taps_are_rows(c->p))
+        return value_expr(s, expr_op(pool, EXPR_LT, at.channel, place_number(c, "channels", -1)));
     const Expr *of_row = expr_div(pool, at.slot, place_number(c, "fold", -1));
     const Expr *of_column = expr_div(pool, number(c, "n"), place_number(c, "rows", -1));
     return value_op(s, VALUE_BOTH, value_expr(s, expr_op(pool, EXPR_EQ, of_row, of_column)),
@@ -231,6 +251,7 @@ static void window_args(const Produce *c)
     const char *const *place;
     const int n_place = window_place_names(c->window, c->placed, &place);
     for (int i = 0; i < n_place; i++) stmt_var(s, "u32", place[i], NULL);
+    if (hopper_taps_slide(c->p)) stmt_var(s, "u32", "line_outs", NULL); /* outputs of a line that there are */
     if (c->p->groups.line_pixels) hopper_line_args(s);
     for (int t = 0; t < 2 && c->p->groups.mends; t++) {
         stmt_var(s, "const g_T *", (const char *[]){"a", "b"}[t], NULL);
@@ -243,14 +264,21 @@ static void window_args(const Produce *c)
     stmt_end(s);
 }
 
-/* Defines tap_x and tap_y of a tap, and how far from itself a pixel is read for it. */
+/* Taps along W, counted in those of a stage. */
+static const Expr *stages_of_line(const Produce *c)
+{
+    return expr_div_i(&c->s->pool, size_of(c, c->window->tap[0]), hopper_taps(c->p));
+}
+
+/* Defines tap_x and tap_y of the first tap of a stage, and how far from itself a pixel is read for it. */
 static void set_tap(const Produce *c, const Expr *tap)
 {
     Stmts *s = c->s;
     ExprPool *pool = &s->pool;
     const Window *w = c->window;
-    const Expr *taps[] = {size_of(c, w->tap[0]), size_of(c, w->tap[1])};
-    const Expr *at[] = {expr_mod(pool, tap, taps[0]), expr_div(pool, tap, taps[0])};
+    const Expr *taps[] = {size_of(c, w->tap[0]), size_of(c, w->tap[1])}, *line = stages_of_line(c);
+    const Expr *at[] = {expr_mul_i(pool, expr_mod(pool, tap, line), hopper_taps(c->p)),
+                        expr_div(pool, tap, line)};
     for (int d = 0; d < WINDOW_SPATIAL; d++) {
         const Value *x = stmt_define(s, "int", d ? "y" : "x", value_expr(s, at[d]));
         const Value *last =
@@ -277,6 +305,8 @@ static void set_pixel(const Produce *c, const Expr *pixel, const Value *batch)
         stmt_define(s, "int", d ? "h" : "w",
                     value_op(s, VALUE_ADD, by, value_named(s, "args.lower_%c", "wh"[d])));
     }
+    for (int d = 0; d < WINDOW_SPATIAL && hopper_taps_are_rows(c->p); d++)
+        stmt_define(s, "int", d ? "of_h" : "of_w", value_cast(s, "int", value_expr(s, at[d])));
     const Value *image = value_expr(s, expr_div(pool, line, lines));
     stmt_define(s, "int", "image", value_op(s, VALUE_ADD, batch, image));
 }
@@ -318,9 +348,9 @@ static const Expr *chunks_of_tap(const GpuPlan *p, ExprPool *pool)
 
 const Expr *hopper_tap(const GpuPlan *p, const Window *w, Stmts *s, const Expr *chunk)
 {
-    const Produce c = {.p = p, .s = s};
+    const Produce c = {.p = p, .s = s, .window = w};
     ExprPool *pool = &s->pool;
-    const Expr *taps = expr_mul(pool, size_of(&c, w->tap[0]), size_of(&c, w->tap[1]));
+    const Expr *taps = expr_mul(pool, stages_of_line(&c), size_of(&c, w->tap[1]));
     const Expr *last = expr_add_i(pool, expr_within(pool, taps, 1, INT32_MAX), -1);
     return expr_op(pool, EXPR_MIN, expr_div(pool, chunk, chunks_of_tap(p, pool)), last);
 }
@@ -380,6 +410,7 @@ static void fill(const Produce *c)
         for (int i = 0; i < n_window; i++) x[n++] = reg(c, of_window[i]);
     else
         x[n++] = reg(c, of_matrices[0]), x[n++] = field(c, of_matrices[1]);
+    if (hopper_taps_are_rows(c->p)) x[n++] = reg(c, "of_w"), x[n++] = reg(c, "of_h");
     for (int i = 0; i < 2; i++) x[n++] = value_cast(s, "int", value_expr(s, c->at.along[!i]));
     x[n++] = reg(c, "mask_a"), x[n++] = reg(c, "mask_b");
     stmt_do(s, value_call_n(s, "fill_stage", n, x));

@@ -15,7 +15,10 @@ enum {
 /* The operand with the instruction's 64 rows (X), or that with its columns (Y), in shared memory. */
 typedef struct {
     bool k_major;
-    int tile; /* elements along the free dimension */
+    int tile;    /* elements along the free dimension */
+    int rows;    /* of the tile in shared memory, where K is contiguous */
+    int depth;   /* elements along K there */
+    bool pixels; /* of several taps, whose rows are behind one another; else each tap has a tile */
 } Side;
 
 typedef struct {
@@ -28,14 +31,31 @@ typedef struct {
     const StageRing *ring;
 } Consume;
 
+static Side side_of(const GpuPlan *p, int operand)
+{
+    return (Side){!p->op[operand].tlu, p->mt[operand], hopper_side(p, operand), hopper_depth(p, operand),
+                  operand && hopper_taps_slide(p)};
+}
+
+HopperRows hopper_rows(const GpuPlan *p, Stmts *s, const Expr *block)
+{
+    ExprPool *pool = &s->pool;
+    const int taps = hopper_taps(p), n = p->matrix.tiles[0], own = n / taps;
+    if (p->matrix.swap) return (HopperRows){block, expr_const(pool, 0)};
+    if (n % taps) return (HopperRows){expr_div_i(pool, block, n), expr_mod_i(pool, block, n)};
+    const Expr *group = expr_div_i(pool, block, n), *r = expr_mod_i(pool, block, n);
+    return (HopperRows){expr_div_i(pool, r, own),
+                        expr_add(pool, expr_mul_i(pool, group, own), expr_mod_i(pool, r, own))};
+}
+
 static Consume consume_of(const GpuPlan *p, const StageRing *ring, Stmts *s)
 {
     const bool swap = p->matrix.swap;
     const int bytes = gpu_type_bytes(&p->in);
     return (Consume){.p = p,
                      .s = s,
-                     .x = {!p->op[swap].tlu, p->mt[swap]},
-                     .y = {!p->op[!swap].tlu, p->mt[!swap]},
+                     .x = side_of(p, swap),
+                     .y = side_of(p, !swap),
                      .bytes = bytes,
                      .row = ROW_BYTES / bytes,
                      .depth = p->depth_u,
@@ -52,22 +72,27 @@ static const Expr *step_at(const Consume *c, const Side *side, const Expr *s)
     ExprPool *p = &c->s->pool;
     const int per = ROW_BYTES / STEP_BYTES; /* steps of a block, where K is contiguous */
     if (!side->k_major) return expr_mul_i(p, s, STEP_BYTES / c->bytes * ROW_BYTES);
-    return expr_add(p, expr_mul_i(p, expr_div_i(p, s, per), (int64_t)side->tile * ROW_BYTES),
+    return expr_add(p, expr_mul_i(p, expr_div_i(p, s, per), (int64_t)side->rows * ROW_BYTES),
                     expr_mul_i(p, expr_mod_i(p, s, per), STEP_BYTES));
 }
 
 /* Bytes from X's tile to row number 64 * r. */
 static const Expr *row_at(const Consume *c, const Expr *r)
 {
-    const int lines = c->x.k_major ? WGMMA_ROWS : WGMMA_ROWS / c->row * c->depth;
+    const int lines = c->x.k_major ? WGMMA_ROWS : WGMMA_ROWS / c->row * c->x.depth;
     return expr_mul_i(&c->s->pool, r, (int64_t)lines * ROW_BYTES);
 }
 
-const Expr *hopper_group_at(const GpuPlan *p, Stmts *s, const Expr *group)
+const Value *hopper_group_at(const GpuPlan *p, Stmts *s, const Expr *group)
 {
     const Consume c = consume_of(p, NULL, s);
-    if (p->groups.pingpong) return expr_const(&s->pool, 0);
-    return row_at(&c, expr_mul_i(&s->pool, group, c.n_rows));
+    if (p->groups.pingpong) return value_int(s, 0);
+    const Expr *first = expr_mul_i(&s->pool, group, c.n_rows);
+    if (!hopper_taps_are_rows(p) || p->matrix.swap) return value_expr(s, row_at(&c, first));
+    const HopperRows rows = hopper_rows(p, s, first);
+    const Value *tap = value_op(s, VALUE_MUL, value_expr(s, rows.tap),
+                                value_op(s, VALUE_MUL, reg(&c, "apart"), value_int(s, 16)));
+    return sum(&c, value_expr(s, row_at(&c, rows.channels)), tap);
 }
 
 /* The matrix descriptor of what lies `at` bytes behind an operand's address. */
@@ -220,35 +245,91 @@ static void close_accumulate(const Consume *c, const char *fragments)
  * the number of chunks. */
 static const Expr *open_accumulate(const Consume *c)
 {
-    Function f = {.name = "accumulate",
-                  STMT_PARAMS({"Sums &", "acc"}, {"const Shared &", "shared"}, {"Ring &", "ring"},
-                              {"u32", "chunks"}, {"u32", "x_offset"}, {"u32", "rank"}, {"int", "wg"},
-                              {"int", "thread"}, {"Walk &", "walk"}, {"const Args &", "args"})};
-    if (c->p->groups.pingpong)
-        f.n_params -= 2;
-    else
-        f.result = "WorkTile";
-    stmt_function(c->s, f);
+    StmtParam x[11] = {{"Sums &", "acc"},   {"const Shared &", "shared"},
+                       {"Ring &", "ring"},  {"u32", "chunks"},
+                       {"u32", "x_offset"}, {"u32", "rank"},
+                       {"int", "wg"},       {"int", "thread"}};
+    int n = 8;
+    if (hopper_taps(c->p) > 1) x[n++] = (StmtParam){"u32", "apart"};
+    if (!c->p->groups.pingpong)
+        x[n++] = (StmtParam){"Walk &", "walk"}, x[n++] = (StmtParam){"const Args &", "args"};
+    stmt_function(c->s, (Function){.result = c->p->groups.pingpong ? NULL : "WorkTile",
+                                   .name = "accumulate",
+                                   .param = x,
+                                   .n_params = n});
     return expr_var(&c->s->pool, "chunks", 0, 1, INT32_MAX);
 }
 
 /* ---- both operands in shared memory ---- */
 
+/* Bytes of an operand's tile of one tap. */
+static int64_t tap_bytes(const Consume *c, const Side *side)
+{
+    const int rows = side->k_major ? side->tile : (side->tile + c->row - 1) / c->row * c->row;
+    return (int64_t)rows * c->depth * c->bytes;
+}
+
+/* From the pixels of the first tap to those of another one, in the 16 bytes that descriptors count in. */
+static const Value *pixels_of(const Consume *c, const Expr *tap)
+{
+    return value_op(c->s, VALUE_MUL, value_expr(c->s, tap), reg(c, "apart"));
+}
+
+/* A descriptor of what belongs to tap number `tap` of the stage: of pixels the rows from the tap's first one
+ * on, "apart" 16-byte units from one tap to the next. */
+static const Value *of_tap(const Consume *c, const Side *side, const Value *desc, const Expr *tap)
+{
+    Stmts *s = c->s;
+    if (!tap) return desc;
+    if (!side->pixels) return sum(c, desc, value_expr(s, expr_mul_i(&s->pool, tap, tap_bytes(c, side) / 16)));
+    return sum(c, desc, pixels_of(c, tap));
+}
+
+/* Where taps are the instruction's columns, 64 channels of each: the distance of blocks of 64 columns is that
+ * of the pixels of two taps. */
+static const Value *columns_of_taps(const Consume *c, const Value *desc)
+{
+    Stmts *s = c->s;
+    if (!hopper_taps_are_rows(c->p) || !c->p->matrix.swap) return desc;
+    const Value *leading = value_op(s, VALUE_SHL, value_cast(s, "u64", reg(c, "apart")), value_int(s, 16));
+    return sum(c, desc, leading);
+}
+
 static void multiply(const Consume *c)
 {
     Stmts *s = c->s;
     ExprPool *pool = &s->pool;
-    stmt_function(s, (Function){.name = "multiply",
-                                STMT_PARAMS({"Sums &", "acc"}, {"u32", "x"}, {"u32", "y"}, {"int", "add"})});
+    const int taps = hopper_taps_slide(c->p) ? hopper_taps(c->p) : 1;
+    Function f = {
+        .name = "multiply",
+        STMT_PARAMS({"Sums &", "acc"}, {"u32", "x"}, {"u32", "y"}, {"int", "add"}, {"u32", "apart"})};
+    if (hopper_taps(c->p) == 1) f.n_params--;
+    stmt_function(s, f);
+    const Expr *tap = taps > 1 ? stmt_unrolled(s, "t", 1, taps) : NULL;
     const Expr *step = stmt_unrolled(s, "s", 0, c->steps);
-    const Value *y = stmt_define(s, "u64", "of_y", descriptor(c, "Y_DESC", "y", step_at(c, &c->y, step)));
+    const Value *y = descriptor(c, "Y_DESC", "y", step_at(c, &c->y, step));
+    y = stmt_define(s, "u64", "of_y", columns_of_taps(c, of_tap(c, &c->y, y, tap)));
     const Expr *r = stmt_unrolled(s, "r", 0, c->n_rows);
-    const Expr *x = expr_add(pool, step_at(c, &c->x, step), row_at(c, r));
-    stmt_product(s, (Product){value_at(s, reg(c, "acc"), r), descriptor(c, "X_DESC", "x", x), y,
-                              value_select(s, value_expr(s, step), value_int(s, 1), reg(c, "add"))});
-    stmt_end(s);
-    stmt_end(s);
-    stmt_end(s);
+    const bool are_rows = hopper_taps_are_rows(c->p) && !c->p->matrix.swap;
+    const HopperRows rows = are_rows ? hopper_rows(c->p, s, r) : (HopperRows){NULL, r};
+    const bool same = !are_rows || c->n_rows % hopper_taps(c->p); /* a warp group's rows are of one tap */
+    const Expr *x = expr_add(pool, step_at(c, &c->x, step), row_at(c, rows.channels));
+    const Value *of_x = descriptor(c, "X_DESC", "x", x);
+    of_x = same ? of_tap(c, &c->x, of_x, tap) : sum(c, of_x, pixels_of(c, rows.tap));
+    const Expr *later = tap ? expr_add(pool, expr_mul_i(pool, tap, c->steps), step) : step;
+    stmt_product(s, (Product){value_at(s, reg(c, "acc"), r), of_x, y,
+                              value_select(s, value_expr(s, later), value_int(s, 1), reg(c, "add"))});
+    for (int i = 0; i < (tap ? 4 : 3); i++) stmt_end(s);
+}
+
+/* Calls multiply() for the ring's stage. */
+static void multiply_stage(const Consume *c, const char *to, const Value *add)
+{
+    const Value *acc = reg(c, to), *x = address_of_x(c), *y = address_of_y(c);
+    if (hopper_taps(c->p) > 1)
+        stmt_call(c->s, "multiply", acc, x, y, add, reg(c, "apart"));
+    else
+        stmt_call(c->s, "multiply", acc, x, y, add);
 }
 
 static void accumulate(const Consume *c)
@@ -263,7 +344,7 @@ static void accumulate(const Consume *c)
     take_turn(c, i, chunks);
     wait_for_stage(c);
     stmt_product_fence(s);
-    stmt_call(s, "multiply", reg(c, "acc"), address_of_x(c), address_of_y(c), value_expr(s, later));
+    multiply_stage(c, "acc", value_expr(s, later));
     stmt_product_commit(s);
     stmt_if_expr(s, later);
     await(c, "last");
@@ -303,7 +384,7 @@ static void start_products(const Consume *c, const char *part)
     wait_for_stage(c);
     keep(c, part);
     stmt_product_fence(s);
-    stmt_call(s, "multiply", reg(c, part), address_of_x(c), address_of_y(c), value_int(s, 0));
+    multiply_stage(c, part, value_int(s, 0));
     stmt_product_commit(s);
 }
 

@@ -269,7 +269,9 @@ static Err derive(const Store *c, const char *function)
                        .buffer = "shared.out",
                        .barrier = "shared.c",
                        .write = writer(c),
-                       .read = c->p->groups.engine_store ? NULL : "load_word",
+                       .read = hopper_taps_slide(c->p)     ? "load_piece"
+                               : c->p->groups.engine_store ? NULL
+                                                           : "load_word",
                        .fence = "proxy_fence",
                        .meet = "group_sync",
                        .store = c->window ? "store_placed" : "store_box",
@@ -334,6 +336,14 @@ Err hopper_store(const GpuPlan *p, Stmts *s)
 {
     Window w;
     const Store plain = store_of(p, s, false, &w), with_c = store_of(p, s, true, &w);
+    if (hopper_taps_slide(p)) {
+        TRY(hopper_window(p, &w));
+        stmt_file(s, "nvptx/hopper_wide.cuh");
+        tile_function(s, "store_tile");
+        hopper_wide(p, &w, s);
+        stmt_end(s);
+        return derive(&plain, "store_tile");
+    }
     if (p->groups.engine_store) return by_engine(&plain, gpu_reads_c(p) ? &with_c : NULL);
     tile_function(s, "store_tile");
     hopper_elements(p, s);

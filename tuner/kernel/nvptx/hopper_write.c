@@ -81,6 +81,13 @@ const Expr *hopper_word_at(const GpuPlan *p, Stmts *s, const Expr *m, const Expr
     return word_at(&w, m, n);
 }
 
+const Expr *hopper_byte_at(const GpuPlan *p, Stmts *s, const Expr *piece, const Expr *n, const Expr *byte)
+{
+    const Write w = write_of(p, NULL, s);
+    const Expr *block = expr_mul_i(w.pool, piece, w.p->groups.slice_n * w.m.line);
+    return expr_add(w.pool, block, in_slice(&w, n, byte));
+}
+
 /* The slice's accumulator j. */
 static const Value *acc_at(const Write *w, const Expr *j)
 {
@@ -110,7 +117,7 @@ const Value *hopper_reads(const GpuPlan *p, Stmts *s)
 
 bool hopper_vectors_early(const GpuPlan *p)
 {
-    return fused_any(&p->fused) && p->groups.engine_store && hopper_sums(p) <= EARLY;
+    return fused_any(&p->fused) && gpu_slices_results(p) && hopper_sums(p) <= EARLY;
 }
 
 /* A function of the epilogue's ops for rows of D (of: X) or for columns: "g_rows<2>". */
@@ -225,7 +232,7 @@ static const Value *combined(const Write *w, const Expr *j, const Value *c)
 /* ---- a slice ---- */
 
 /* Are the sums themselves written, which threads or a helper kernel read? */
-static bool is_raw(const Write *w) { return !w->p->groups.engine_store || hopper_split(w->p) > 1; }
+static bool is_raw(const Write *w) { return !gpu_slices_results(w->p) || hopper_split(w->p) > 1; }
 static bool has_pairs(const Write *w) { return !is_raw(w) && gpu_type_bytes(&w->p->out) == 2; }
 /* Of a thread's results in a slice. */
 static int n_words(const Write *w) { return w->m.columns / (has_pairs(w) ? 4 : 2); }
@@ -359,10 +366,10 @@ void hopper_write(const GpuPlan *p, const MatrixInst *in, Stmts *s)
 {
     const Write w = write_of(p, in, s);
     stmt_file(s, "nvptx/hopper_results.cuh");
-    if (!p->groups.engine_store) stmt_file(s, "nvptx/predicated.cuh");
+    if (!gpu_slices_results(p)) stmt_file(s, "nvptx/predicated.cuh");
     vectors(&w);
     slice_words(&w);
     write_slice(&w, false);
     if (p->groups.engine_store && gpu_reads_c(p)) write_slice(&w, true);
-    if (!p->groups.engine_store || p->partial_sums) hopper_store_one(p, s);
+    if (!gpu_slices_results(p) || p->partial_sums) hopper_store_one(p, s);
 }
