@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "client/runtime/conv_promise.h"
 #include "client/runtime/tuner_conv.h"
 #include "problem/pointwise.h"
 
@@ -207,14 +208,6 @@ static bool as_gemm(const tuner_library *t, ConvPlan *v)
 
 /* ---- selection ---- */
 
-/* What a form's solutions promise. certainty: of the least certain part. */
-typedef enum { PROMISE_MEASURED, PROMISE_PREDICTED, PROMISE_OF_OTHER_SIZE } Certainty;
-typedef struct {
-    double seconds;
-    Certainty certainty;
-    bool found;
-} Promise;
-
 /* Adds a part's. Where no speed is known it is 1 GFlop/s. found false: the library has no solution for it.
  * like: the solution of a part that multiplies, which writes zeros as fast as any; no size was measured with
  * zeros alone. NULL: none. */
@@ -234,11 +227,7 @@ static Err part_choose(tuner_library *t, const Fused *op, Part *part, int64_t so
         return ERR_OK;
     }
     if (e || part->zero) return e;
-    out->seconds += contraction_flops(&part->p) * 1e-9 / (s->speed > 0 ? s->speed : 1);
-    const Certainty certainty = s->why == WHY_EXACT   ? PROMISE_MEASURED
-                                : s->why == WHY_MODEL ? PROMISE_PREDICTED
-                                                      : PROMISE_OF_OTHER_SIZE;
-    if (certainty > out->certainty) out->certainty = certainty;
+    promise_add(out, contraction_flops(&part->p), s);
     return ERR_OK;
 }
 
@@ -269,12 +258,6 @@ static Err form_choose(tuner_library *t, ConvPlan *v, int64_t solution_index, Pr
     return ERR_OK;
 }
 
-static bool is_better(const Promise *a, const Promise *b)
-{
-    if (!a->found || !b->found) return a->found;
-    return a->certainty == b->certainty ? a->seconds < b->seconds : a->certainty < b->certainty;
-}
-
 static Err none_found(tuner_library *t, const ConvPlan *v)
 {
     Buf text;
@@ -285,10 +268,7 @@ static Err none_found(tuner_library *t, const ConvPlan *v)
     return e;
 }
 
-/* The form whose solutions promise the least time; of equal ones the first. Times that were measured for this
- * size stand before those that the model predicts, and these before times of another size: on an H200 the
- * model took a convolution's kernel for a filter of one element, of 187 us by the clock, for faster than the
- * GEMM that was measured with 34 us. */
+/* The form whose solutions promise the least time, of equal ones the first: see conv_promise.h. */
 static Err plan_choose(tuner_library *t, ConvPlan *v, int64_t solution_index)
 {
     ConvPlan tried;
@@ -305,7 +285,7 @@ static Err plan_choose(tuner_library *t, ConvPlan *v, int64_t solution_index)
             continue;
         }
         TRY(e);
-        if (!is_better(&promise, &best)) continue;
+        if (!promise_better(&promise, &best)) continue;
         *v = tried;
         best = promise;
     }

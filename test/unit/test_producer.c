@@ -55,8 +55,8 @@ static const Producers producers = {
     .tile_of = "tile_of",
     .tile_type = "Tile",
     .meet = "meet",
-    .tile = {{"a", "map_a", (int64_t)ROWS * 128, 128, 64, ROWS, true, 1},
-             {"b", "map_b", (int64_t)2 * DEPTH * 128, 128, 64, DEPTH, false, 1}}};
+    .tile = {{"a", "map_a", (int64_t)ROWS * 128, 128, 64, ROWS, true, 1, 0},
+             {"b", "map_b", (int64_t)2 * DEPTH * 128, 128, 64, DEPTH, false, 1, 0}}};
 
 static const Value *reg(Stmts *s, const char *name) { return value_reg(s, name); }
 static const Value *field(Stmts *s, const char *of, const char *name)

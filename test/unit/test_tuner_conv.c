@@ -1,5 +1,6 @@
 /* Convolutions by libtuner with a library of GEMM kernels: descriptions of two and three dimensions,
  * epilogues, the cache of plans, errors. */
+#include "client/runtime/conv_promise.h"
 #include "client/runtime/tuner.h"
 #include "test/unit/tuner_library.h"
 
@@ -102,8 +103,31 @@ static void convolution(void **state)
     free(dir);
 }
 
+/* A measured time stands before a shorter predicted one, whichever comes first, and a form of several parts
+ * is as certain as its least certain one. */
+static void promises(void **state)
+{
+    (void)state;
+    const Selection measured = {.why = WHY_EXACT, .speed = 100},
+                    predicted = {.why = WHY_MODEL, .speed = 1000}, near = {.why = WHY_NEAREST, .speed = 1e6},
+                    unknown = {.why = WHY_EXACT};
+    Promise gemm = {.found = true}, conv = {.found = true}, other = {.found = true}, none = {.found = false};
+    promise_add(&gemm, 1e9, &measured);
+    promise_add(&conv, 1e9, &predicted);
+    promise_add(&other, 1e9, &near);
+    assert_true(gemm.seconds > conv.seconds && conv.seconds > other.seconds);
+    assert_true(promise_better(&gemm, &conv) && !promise_better(&conv, &gemm));
+    assert_true(promise_better(&conv, &other) && !promise_better(&other, &conv));
+    assert_true(promise_better(&other, &none) && !promise_better(&none, &other));
+    Promise two = conv;
+    promise_add(&two, 1e9, &measured);
+    assert_true(two.certainty == PROMISE_PREDICTED && promise_better(&conv, &two));
+    promise_add(&two, 1e9, &unknown);
+    assert_true(two.seconds > 1);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(convolution)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(convolution), cmocka_unit_test(promises)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
