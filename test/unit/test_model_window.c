@@ -1,6 +1,6 @@
 /* The performance model of convolutions whose pixels come to local memory once (KeepWindow, PackOperands 5
- * and 7): its terms, and the order of kernels by it and on an H200 (test/bench/results/h200:
- * conv_f16_first.csv, conv_f16_groups.csv; us). */
+ * and 7), or once for several taps (WindowTaps): its terms, and the order of kernels by it and on an H200
+ * (test/bench/results/h200: conv_f16_first.csv, conv_f16_groups.csv, conv_taps.txt; us). */
 #include "test/support.h"
 
 #include <math.h>
@@ -225,10 +225,66 @@ static void test_kept_groups(void **state)
     }
 }
 
+/* A wgmma kernel with n taps of a line in a stage, or 1. */
+static Solution taps_of(const ProblemType *pt, const Kernel *k, int32_t n)
+{
+    Solution s;
+    solution_init(&s, pt);
+    const int32_t *i = k->instruction;
+    s.MatrixInstruction = (IntList){9, {i[0], i[1], 16, 1, 1, i[2], i[3], i[4], i[5]}};
+    s.StaggerU = 0, s.PersistentKernel = 1, s.PersistentKernelAlongBatch = 1, s.PackBatchDims = 1;
+    if (k->pingpong) s.ConsumerSchedule = SCHEDULE_PINGPONG;
+    if (k->parts > 1) s.GlobalSplitU = k->parts, s.GlobalSplitUAlgorithm = GSUA_SINGLE_KERNEL;
+    s.EngineStore = 0, s.WindowTaps = n;
+    return s;
+}
+
+/* Taps that share pixels: times of an H200 (conv_taps.txt, conv_bf16.csv), with and without. */
+static void test_taps(void **state)
+{
+    static const struct {
+        Layer layer;
+        int32_t taps;
+        Kernel kernel, plain;
+    } cases[] = {{{OP_CONV_FORWARD, 8, 48, 35, 64, 5, 1, 1},
+                  5,
+                  {{64, 80, 1, 1, 1, 1}, 1, false, 8.4},
+                  {{64, 80, 1, 1, 1, 1}, 1, false, 12.1}},
+                 {{OP_CONV_FORWARD, 64, 64, 56, 64, 3, 1, 1},
+                  3,
+                  {{64, 160, 1, 1, 1, 1}, 1, true, 29.1},
+                  {{64, 256, 1, 1, 1, 1}, 1, true, 34.8}},
+                 {{OP_CONV_BACKWARD_WEIGHTS, 64, 64, 56, 64, 3, 1, 1},
+                  3,
+                  {{192, 64, 1, 1, 1, 1}, 44, false, 31.2},
+                  {{64, 64, 1, 1, 1, 1}, 14, true, 56.8}}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ConvDesc c;
+        ProblemType pt;
+        ModelKernel k, plain;
+        ModelTime with, without;
+        describe(&cases[i].layer, &c, &pt);
+        const ModelSize z = size_of(&c, &pt);
+        Solution s = taps_of(&pt, &cases[i].kernel, cases[i].taps);
+        if (cases[i].kernel.instruction[0] == 192) s.SourceSwap = 1;
+        model_of(&pt, &s, &k);
+        s = taps_of(&pt, &cases[i].plain, 1);
+        model_of(&pt, &s, &plain);
+        const double a = time_of(&k, &z, &with) * 1e6, b = time_of(&plain, &z, &without) * 1e6;
+        print_message("%zu: %.1f us for %.1f with taps, %.1f for %.1f\n", i, a, cases[i].kernel.us, b,
+                      cases[i].plain.us);
+        assert_true(a < b && with.l2_read < without.l2_read);
+        assert_true(fabs(log(a / cases[i].kernel.us)) < log(1.8));
+        if (cases[i].layer.op == OP_CONV_BACKWARD_WEIGHTS)
+            assert_true(with.tiles == 3.0 * cases[i].kernel.parts);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines_forward),
                                        cmocka_unit_test(test_lines_weights), cmocka_unit_test(test_kept),
-                                       cmocka_unit_test(test_kept_groups)};
+                                       cmocka_unit_test(test_kept_groups), cmocka_unit_test(test_taps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,14 +86,15 @@ static int32_t batch_of(const Solution *s, const Window *w, const GpuPlan *p)
     return s->PackBatchDims ? MODEL_BATCH_PACKED : 0;
 }
 
-static void gpu_local(const GpuPlan *p, int pixels, int32_t how, ModelKernel *k)
+static void gpu_local(const GpuPlan *p, int pixels, int32_t how, int32_t taps, ModelKernel *k)
 {
     /* Six warps make lines with 26 instructions for 16 bytes: 32 bytes in a clock on an H200, in which 200
      * bytes of other kernels are read and written. */
     static const double OF_LINES = 6;
     double bytes = gpu_type_bytes(&p->in), written = 0, read;
     for (int i = 0; i < 2; i++)
-        if (!p->op[i].in_registers && (i != pixels || !how)) written += p->mt[i] * bytes;
+        if (!p->op[i].in_registers && (i != pixels || !how))
+            written += p->mt[i] * bytes / (i == pixels ? taps : 1);
     if (p->matrix.used && p->groups.used) {
         /* an instruction reads its rows and its columns from shared memory */
         int32_t rows = p->matrix.swap ? p->mt[1] : p->mt[0];
@@ -175,10 +176,13 @@ static Err gpu_kernel_numbers(const Solution *s, const Target *t, ModelKernel *k
     }
     if (engine) k->groups = least(k->groups, 1);
     if (p.ring.used && !engine && p.ring.blocks > k->groups) k->groups = p.ring.blocks;
-    if (pixels >= 0) *(pixels == a ? &k->pack_a : &k->pack_b) = how | batch_of(s, &w, &p);
+    const int32_t taps = pixels >= 0 ? s->WindowTaps : 1;
+    if (pixels >= 0)
+        *(pixels == a ? &k->pack_a : &k->pack_b) = how | batch_of(s, &w, &p) | (taps - 1) * MODEL_TAPS;
+    if (taps > 1) k->stages *= taps;
     if (p.ring.window_bytes) k->keep_rows = keep_rows(s);
     gpu_rate(&p, t, k);
-    gpu_local(&p, pixels, how, k);
+    gpu_local(&p, pixels, how, taps, k);
     return ERR_OK;
 }
 

@@ -147,7 +147,7 @@ static double l2_waste(const ModelKernel *k, bool contiguous, int32_t side, doub
 static double loaded_of(int32_t pack, double once)
 {
     const int32_t how = pack & MODEL_PACK_MASK;
-    return how == MODEL_PIXELS_KEPT ? 0 : how > MODEL_PIXELS_KEPT ? once : 1;
+    return how == MODEL_PIXELS_KEPT ? 0 : how > MODEL_PIXELS_KEPT ? once : 1.0 / model_taps(pack);
 }
 
 double model_l2_bytes(const ModelKernel *k, int32_t align_a, int32_t align_b, const ModelSize *z)

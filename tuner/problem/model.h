@@ -47,7 +47,8 @@ typedef enum {
  * however many taps read it. A flag beside these says what contractions are to the kernel: tiles along the
  * operand's side have rows of all matrices of the batch (PackBatchDims); or that side and the batch change
  * places (weights: a matrix for each tap, rows are channels); or the batch are groups, of which blocks of the
- * depth's channels are one matrix (PackOperands). */
+ * depth's channels are one matrix (PackOperands). From MODEL_TAPS on, the operand of the pixels has how many
+ * taps after the first one share them in a stage (WindowTaps); rows of weights are those of all of them. */
 enum {
     MODEL_PACK_NEVER,
     MODEL_PACK_UNALIGNED,
@@ -58,7 +59,9 @@ enum {
     MODEL_PACK_MASK = 15,
     MODEL_BATCH_PACKED = 16,
     MODEL_BATCH_SWAPPED = 32,
-    MODEL_BATCH_BLOCKS = 64
+    MODEL_BATCH_BLOCKS = 64,
+    MODEL_BATCH_MASK = 112,
+    MODEL_TAPS = 128
 };
 
 /* Numbers of a kernel that do not depend on the size. All members are 4 bytes, so that files hold it as one
@@ -245,9 +248,11 @@ static inline int32_t model_pixels(const ModelKernel *k)
 static inline bool model_has_other_sides(const ModelKernel *k)
 {
     return k->class != MODEL_HOST &&
-           (((k->pack_a | k->pack_b) & ~MODEL_PACK_MASK) != 0 || model_pixels(k) == MODEL_PIXELS_KEPT);
+           (((k->pack_a | k->pack_b) & MODEL_BATCH_MASK) != 0 || model_pixels(k) == MODEL_PIXELS_KEPT);
 }
 
+/* The taps of a stage that share an operand's pixels. */
+static inline int32_t model_taps(int32_t pack) { return 1 + pack / MODEL_TAPS; }
 static inline bool model_is_kept(int32_t pack) { return (pack & MODEL_PACK_MASK) == MODEL_PIXELS_KEPT; }
 /* ModelSize.once_a or once_b, where it is known. */
 static inline double model_once(double once) { return once > 0 ? once : 1; }

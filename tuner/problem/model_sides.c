@@ -23,7 +23,7 @@ static void merge_groups(const ModelKernel *k, ModelSize *z, double *wide)
 ModelSize model_sides(const ModelKernel *k, const ModelSize *size, double *wide, bool *groups)
 {
     ModelSize z = *size;
-    const int32_t flags = k->pack_a | k->pack_b, of_a = k->pack_a & ~MODEL_PACK_MASK;
+    const int32_t flags = k->pack_a | k->pack_b, of_a = k->pack_a & MODEL_BATCH_MASK;
     *wide = 1, *groups = false;
     if (!model_has_other_sides(k) || z.batch <= 1) return z;
     z.once_a = model_once(z.once_a), z.once_b = model_once(z.once_b);
@@ -32,9 +32,9 @@ ModelSize model_sides(const ModelKernel *k, const ModelSize *size, double *wide,
         *side *= z.batch, *other_once *= z.batch;
         z.batch = 1;
     } else if (flags & MODEL_BATCH_SWAPPED) {
-        const double matrices = *side;
+        const double taps = model_taps(of_a ? k->pack_a : k->pack_b), matrices = ceil(*side / taps);
         *other_once *= z.batch / matrices;
-        *side = z.batch, z.batch = matrices;
+        *side = z.batch * taps, z.batch = matrices;
     } else if (flags & MODEL_BATCH_BLOCKS) { /* a group has about as many rows as channels */
         double *const rows = of_a ? &z.n : &z.m;
         const double merged = least(z.batch, most(1, (double)(int64_t)(k->depth / *rows)));
