@@ -7,7 +7,7 @@ done
 for c in hgemm sgemm dgemm tf32 int8 fp8; do
   case $c in hgemm) depth=64 ;; sgemm|dgemm) depth=16 ;; tf32) depth=32 ;; *) depth=128 ;; esac
   ranges='WorkGroupMapping|PrefetchGlobalRead|PrefetchLocalRead|NvBlocks|DependentLaunch|EngineStore'
-  sed -E "/ClusterM: .*ClusterN: [24]\}|GlobalSplitU: ([35-9]|[1-9][0-9])[,}]|ClusterK: 4/d; /: \[.*,/s/- ($ranges): \[([^,]*),.*\]\$/- \1: [\2]/; s/- DepthU: \[.*,.*/- DepthU: [$depth]/" "$CONFIGS/h200_$c.yaml" >"$c.yaml"
+  sed -E "/ClusterM: .*ClusterN: [24]\}|ClusterM: 4|GlobalSplitU: ([35-9]|[1-9][0-9])[,}]|ClusterK: 4/d; /: \[.*,/s/- ($ranges): \[([^,]*),.*\]\$/- \1: [\2]/; s/- DepthU: \[.*,.*/- DepthU: [$depth]/" "$CONFIGS/h200_$c.yaml" >"$c.yaml"
   echo "$c: $("$BIN/tuner" --list-solutions --count --arch sm_90a "$c.yaml" | tr '\n' ' ')"
   grep -E 'SearchMethod|TimeBudget' "$c.yaml"
 done
