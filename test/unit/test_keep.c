@@ -6,6 +6,7 @@
 #include "kernel/kernel.h"
 #include "problem/keep.h"
 #include "space/derive.h"
+#include "test/derive_rule.h"
 #include "test/lib_solution.h"
 #include "test/lib_window.h"
 
@@ -35,13 +36,6 @@ static Solution solution(const ProblemType *pt, bool groups)
     s.StaggerU = 0, s.NvRing = 1, s.PackBatchDims = !groups;
     s.DepthU = 64, s.PrefetchGlobalRead = 2, s.GlobalReadVectorWidth = 4, s.KeepWindow = 74;
     return s;
-}
-
-static void assert_rule(const Deriver *d, Solution s, RuleId rule)
-{
-    Verdict v;
-    assert_false(solution_derive(d, &s, &v));
-    assert_string_equal(rule_name(v.rule), rule_name(rule));
 }
 
 static void test_rules(void **state)

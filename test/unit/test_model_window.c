@@ -64,18 +64,24 @@ static double time_of(const ModelKernel *k, const ModelSize *z, ModelTime *t)
     return model_time(k, &d, &r, z, t);
 }
 
-/* A wgmma kernel that makes lines of pixels. */
-static Solution lines_of(const ProblemType *pt, const Kernel *k)
+static Solution wgmma_of(const ProblemType *pt, const Kernel *k)
 {
     Solution s;
     solution_init(&s, pt);
     const int32_t *i = k->instruction;
     s.MatrixInstruction = (IntList){9, {i[0], i[1], 16, 1, 1, i[2], i[3], i[4], i[5]}};
     s.StaggerU = 0, s.PersistentKernel = 1, s.PersistentKernelAlongBatch = 1, s.PackBatchDims = 1;
-    s.PackOperands = pt->OperationType == OP_CONV_BACKWARD_WEIGHTS ? 5 : 7;
     if (k->pingpong) s.ConsumerSchedule = SCHEDULE_PINGPONG;
-    if (i[0] == 64 && i[3] > 1) s.SourceSwap = 1;
     if (k->parts > 1) s.GlobalSplitU = k->parts, s.GlobalSplitUAlgorithm = GSUA_SINGLE_KERNEL;
+    return s;
+}
+
+/* It makes lines of pixels. */
+static Solution lines_of(const ProblemType *pt, const Kernel *k)
+{
+    Solution s = wgmma_of(pt, k);
+    s.PackOperands = pt->OperationType == OP_CONV_BACKWARD_WEIGHTS ? 5 : 7;
+    if (k->instruction[0] == 64 && k->instruction[3] > 1) s.SourceSwap = 1;
     if (s.PackOperands == 5) s.EngineStore = 0;
     return s;
 }
@@ -225,16 +231,10 @@ static void test_kept_groups(void **state)
     }
 }
 
-/* A wgmma kernel with n taps of a line in a stage, or 1. */
+/* It has n taps of a line in a stage, or 1. */
 static Solution taps_of(const ProblemType *pt, const Kernel *k, int32_t n)
 {
-    Solution s;
-    solution_init(&s, pt);
-    const int32_t *i = k->instruction;
-    s.MatrixInstruction = (IntList){9, {i[0], i[1], 16, 1, 1, i[2], i[3], i[4], i[5]}};
-    s.StaggerU = 0, s.PersistentKernel = 1, s.PersistentKernelAlongBatch = 1, s.PackBatchDims = 1;
-    if (k->pingpong) s.ConsumerSchedule = SCHEDULE_PINGPONG;
-    if (k->parts > 1) s.GlobalSplitU = k->parts, s.GlobalSplitUAlgorithm = GSUA_SINGLE_KERNEL;
+    Solution s = wgmma_of(pt, k);
     s.EngineStore = 0, s.WindowTaps = n;
     return s;
 }

@@ -3,6 +3,7 @@
 #include "problem/conv_desc.h"
 #include "problem/pack.h"
 #include "space/derive.h"
+#include "test/derive_rule.h"
 #include "test/support.h"
 
 static Deriver deriver(ProblemType *pt, const char *arch, DataType in, DataType out, DataType compute,
@@ -32,13 +33,6 @@ static Solution threads(const ProblemType *pt, int32_t wg0, int32_t wg1, int32_t
     s.ThreadTile = intlist2(tt0, tt1);
     s.DepthU = 16, s.StaggerU = 0, s.PrefetchGlobalRead = 2;
     return s;
-}
-
-static void assert_rule(const Deriver *d, Solution s, RuleId rule)
-{
-    Verdict v;
-    assert_false(solution_derive(d, &s, &v));
-    assert_string_equal(rule_name(v.rule), rule_name(rule));
 }
 
 static void test_thread_tiles(void **state)

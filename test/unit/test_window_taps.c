@@ -6,6 +6,7 @@
 #include "problem/conv.h"
 #include "problem/window.h"
 #include "space/derive.h"
+#include "test/derive_rule.h"
 
 static void describe(OperationKind op, int64_t groups, ProblemType *pt)
 {
@@ -33,13 +34,6 @@ static Solution solution(const ProblemType *pt, int32_t columns, int32_t along_m
     s.StaggerU = 0, s.PersistentKernel = 1, s.PersistentKernelAlongBatch = 1;
     s.PackBatchDims = 1, s.WindowTaps = 3, s.EngineStore = 0;
     return s;
-}
-
-static void assert_rule(const Deriver *d, Solution s, RuleId rule)
-{
-    Verdict v;
-    assert_false(solution_derive(d, &s, &v));
-    assert_string_equal(rule_name(v.rule), rule_name(rule));
 }
 
 /* A stage has three tiles of the filter, and 8 pixels beside those of the tile. */

@@ -47,8 +47,9 @@ typedef enum {
  * however many taps read it. A flag beside these says what contractions are to the kernel: tiles along the
  * operand's side have rows of all matrices of the batch (PackBatchDims); or that side and the batch change
  * places (weights: a matrix for each tap, rows are channels); or the batch are groups, of which blocks of the
- * depth's channels are one matrix (PackOperands). From MODEL_TAPS on, the operand of the pixels has how many
- * taps after the first one share them in a stage (WindowTaps); rows of weights are those of all of them. */
+ * depth's channels are one matrix (PackOperands). Where taps of a stage share their pixels (WindowTaps), the
+ * operand of the pixels has MODEL_TAPS more for each tap beside the first one; rows of weights are those of
+ * all these taps. */
 enum {
     MODEL_PACK_NEVER,
     MODEL_PACK_UNALIGNED,

@@ -409,7 +409,7 @@ Err search_group_prepare(SearchGroup *x)
     TRY(order_make(x));
     TRY(variants_of(x));
     TRY(wanted_make(x));
-    x->r->config->globals.Peer = g->round == 1 ? x->peer : 0;
+    x->r->config->globals.Peer = search_group_peer(x, g);
     TRY(group_identify(x->r, g));
     x->r->config->globals.Peer = 0;
     if (!VEC_PUSH(&x->setting, g->setting)) FAIL(ERR_FAILED, "out of memory for %zu rounds", x->n_rounds);
@@ -481,7 +481,7 @@ static Err peer_result(SearchGroup *x, const PlanView *p, uint32_t z, Arena *a)
 {
     Result peer;
     Str name;
-    if (!x->peer || x->g->round != 1) return 0;
+    if (!search_group_peer(x, x->g)) return 0;
     TRY(result_peer(&x->r->store, a, p, z, &name, &peer));
     if (peer.good) search_peer(&x->search, z, peer.ns.median);
     return 0;

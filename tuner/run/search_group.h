@@ -46,6 +46,13 @@ typedef struct {
     int peer;             /* the config's Peer: it is timed in the first round */
 } SearchGroup;
 
+/* The peer that a round of the group times: the config's in the first round, else 0 for none. round: the
+ * group of that round. */
+static inline int search_group_peer(const SearchGroup *x, const Group *round)
+{
+    return round->round == 1 ? x->peer : 0;
+}
+
 /* The group's sizes are known. A group without valid solutions is given up: g->skip. */
 Err search_group_init(SearchGroup *x, Run *r, Group *g);
 void search_group_fini(SearchGroup *x);

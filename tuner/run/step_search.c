@@ -423,14 +423,17 @@ static Err round_advance(Searching *x)
 static Err round_measure(Searching *x)
 {
     Run *r = x->r;
-    bool any = false, first = false;
+    bool any = false;
+    int peer = 0;
     for (size_t i = 0; i < x->n; i++) {
         const Group *g = x->group[i].g;
-        any = any || !g->skip, first = first || (!g->skip && g->round == 1);
+        if (g->skip) continue;
+        any = true;
+        if (!peer) peer = search_group_peer(&x->group[i], g);
     }
     if (!any) return 0;
     const uint64_t start = clock_ns();
-    r->config->globals.Peer = first ? x->as_given.Peer : 0;
+    r->config->globals.Peer = peer;
     Err e = step_write(r);
     if (!e) e = step_measure(r);
     r->config->globals.Peer = 0;
