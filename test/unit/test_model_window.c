@@ -239,7 +239,7 @@ static Solution taps_of(const ProblemType *pt, const Kernel *k, int32_t n)
     return s;
 }
 
-/* Taps that share pixels: times of an H200 (conv_taps.txt, conv_bf16.csv), with and without. */
+/* Taps that share pixels: times of an H200 (conv_taps.txt, conv_bf16_list.csv), with and without. */
 static void test_taps(void **state)
 {
     static const struct {
