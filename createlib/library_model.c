@@ -4,8 +4,13 @@
  *   performanceModel:
  *     kernels: [[index of the solution, numbers of problem/model_select.h's ModelEntry...], ...]
  *     sizes: [[M, N, batch, K, alignment of A, of B, of D], ...]
- * residuals: [[thousandths of log(measured / predicted) of each kernel, or null], ...], a list for each
- * size
+ *     residuals: [[thousandths of log(measured / predicted) of each kernel, or null], ...]
+ *
+ * residuals has a list for each size. Where there are enough of them, trees are trained
+ * (problem/model_train.h):
+ *
+ *     trees: {depth: D, features: [...], bounds: [...], values: [...]}     of problem/model_trees.h
+ *     left: [[thousandths of what the trees leave of each residual, or null], ...]
  */
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +20,7 @@
 #include "base/vec.h"
 #include "createlib/library_internal.h"
 #include "createlib/library_table.h"
-#include "problem/model_select.h"
+#include "problem/model_train.h"
 
 typedef struct {
     double size[MODEL_RESIDUAL_NUMBERS - 1];
@@ -30,8 +35,11 @@ typedef struct {
 
 typedef struct {
     VEC(Kernel) kernel;
-    VEC(Residual) residual;
+    VEC(Residual) residual; /* after model_read sorted by size */
     size_t n_sizes;
+    Arena a; /* of what follows */
+    ModelEntry *entry;
+    ModelTrees *trees; /* NULL: none */
 } Model;
 
 static Err numbers_of(const LibraryPart *part, const Node *list, size_t at, size_t n, double *out)
@@ -98,6 +106,59 @@ static bool same_size(const Residual *a, const Residual *b)
     return !memcmp(a->size, b->size, sizeof a->size);
 }
 
+/* ---- trees ---- */
+
+static ModelSize size_of(const Residual *r)
+{
+    double v[MODEL_RESIDUAL_NUMBERS];
+    ModelResidual out;
+    memcpy(v, r->size, sizeof r->size);
+    v[MODEL_RESIDUAL_NUMBERS - 1] = r->error;
+    model_residual_read(v, &out); /* as when it was collected */
+    return out.size;
+}
+
+static Err times_make(Model *m, ModelTimes *x)
+{
+    const size_t nk = m->kernel.n;
+    bool *known = ARENA_ARRAY(&m->a, nk + 1, bool);
+    ModelSize *size = ARENA_ARRAY(&m->a, m->n_sizes + 1, ModelSize);
+    double *seconds = ARENA_ARRAY(&m->a, m->n_sizes * nk + 1, double);
+    TRY_ALLOC(m->entry = ARENA_ARRAY(&m->a, nk + 1, ModelEntry));
+    TRY_ALLOC(known);
+    TRY_ALLOC(size);
+    TRY_ALLOC(seconds);
+    *x = (ModelTimes){.n_kernels = nk, .entry = m->entry, .known = known, .size = size, .seconds = seconds};
+    for (size_t k = 0; k < nk; k++) known[k] = model_entry_read(m->kernel.v[k].number, &m->entry[k]);
+    for (size_t i = 0; i < m->residual.n; i++) {
+        const Residual *r = &m->residual.v[i];
+        const ModelEntry *e = &m->entry[r->kernel];
+        if (!i || !same_size(r, r - 1)) size[x->n_sizes++] = size_of(r);
+        const double t = model_time(&e->kernel, &e->device, &e->rates, &size[x->n_sizes - 1], NULL);
+        seconds[(x->n_sizes - 1) * nk + r->kernel] = t * exp(r->error);
+    }
+    return ERR_OK;
+}
+
+static Err trees_make(Model *m)
+{
+    ModelTimes x;
+    if (!model_selector_fits(m->kernel.n, m->n_sizes)) return ERR_OK;
+    TRY(times_make(m, &x));
+    return model_train(&m->a, &x, &m->trees);
+}
+
+/* What the trees leave of a residual. */
+static double left_of(const Model *m, const Residual *r)
+{
+    const ModelSize z = size_of(r);
+    float x[MODEL_FEATURES];
+    model_time_features(&m->entry[r->kernel], &z, x);
+    return r->error - (double)model_trees_value(m->trees, x);
+}
+
+/* ---- the map ---- */
+
 static void emit_number(Emit *e, double v)
 {
     if (v == floor(v) && fabs(v) < 1e15)
@@ -119,8 +180,14 @@ static void emit_kernels(Emit *e, const Model *m)
     emit_end(e);
 }
 
-/* The residuals of the size that begins at `from`; returns where the next one begins. */
-static size_t emit_row(Emit *e, const Model *m, size_t from)
+static double error_of(const Model *m, const Residual *r)
+{
+    (void)m;
+    return r->error;
+}
+
+/* Thousandths of the size that begins at `from`; returns where the next one begins. */
+static size_t emit_row(Emit *e, const Model *m, size_t from, double value(const Model *, const Residual *))
 {
     const Residual *r = m->residual.v;
     size_t i = from;
@@ -130,20 +197,48 @@ static size_t emit_row(Emit *e, const Model *m, size_t from)
             emit_null(e);
             continue;
         }
-        emit_int(e, llround(r[i].error * 1000));
+        emit_int(e, llround(value(m, &r[i]) * 1000));
         while (i < m->residual.n && same_size(&r[i], &r[from]) && r[i].kernel == k) i++;
     }
     emit_end(e);
     return i;
 }
 
+static void emit_rows(Emit *e, const Model *m, const char *key, double value(const Model *, const Residual *))
+{
+    emit_cstr(e, key);
+    emit_seq(e, m->n_sizes, false);
+    for (size_t i = 0; i < m->residual.n;) i = emit_row(e, m, i, value);
+    emit_end(e);
+}
+
+static void emit_floats(Emit *e, const char *key, const float *v, size_t n)
+{
+    emit_cstr(e, key);
+    emit_seq(e, n, true);
+    for (size_t i = 0; i < n; i++) emit_real(e, (double)v[i]);
+    emit_end(e);
+}
+
+static void emit_trees(Emit *e, const ModelTrees *t)
+{
+    const size_t nodes = (size_t)t->n * model_trees_nodes(t);
+    emit_cstr(e, "trees");
+    emit_map(e, 4, false);
+    emit_floats(e, "bounds", t->at, nodes);
+    emit_cstr(e, "depth");
+    emit_int(e, t->depth);
+    emit_cstr(e, "features");
+    emit_seq(e, nodes, true);
+    for (size_t i = 0; i < nodes; i++) emit_int(e, t->feature[i]);
+    emit_end(e);
+    emit_floats(e, "values", t->value, nodes + (size_t)t->n);
+    emit_end(e);
+}
+
 static void emit_sizes(Emit *e, const Model *m)
 {
     const Residual *r = m->residual.v;
-    emit_cstr(e, "residuals");
-    emit_seq(e, m->n_sizes, false);
-    for (size_t i = 0; i < m->residual.n;) i = emit_row(e, m, i);
-    emit_end(e);
     emit_cstr(e, "sizes");
     emit_seq(e, m->n_sizes, false);
     for (size_t i = 0; i < m->residual.n; i++) {
@@ -159,6 +254,7 @@ static void model_fini(Model *m)
 {
     VEC_FINI(&m->kernel);
     VEC_FINI(&m->residual);
+    arena_fini(&m->a);
 }
 
 static Err model_read(Model *m, const LibraryPart *part, size_t n)
@@ -167,12 +263,16 @@ static Err model_read(Model *m, const LibraryPart *part, size_t n)
     if (m->kernel.n > MODEL_KERNELS_MAX)
         FAIL(ERR_INPUT, "%s: a performance model of %zu kernels, at most %d", part->logic->path, m->kernel.n,
              MODEL_KERNELS_MAX);
+    if (m->residual.n) qsort(m->residual.v, m->residual.n, sizeof *m->residual.v, by_size);
+    for (size_t i = 0; i < m->residual.n; i++)
+        m->n_sizes += !i || !same_size(&m->residual.v[i], &m->residual.v[i - 1]);
     return ERR_OK;
 }
 
 Err library_has_model(const LibraryPart *part, size_t n, bool *has)
 {
     Model m = {0};
+    arena_init(&m.a, 0);
     size_t with = 0;
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < part[i].logic->n_solutions; k++)
@@ -191,15 +291,17 @@ Err library_has_model(const LibraryPart *part, size_t n, bool *has)
 Err library_emit_model(Emit *e, const LibraryPart *part, size_t n)
 {
     Model m = {0};
+    arena_init(&m.a, 0);
     Err err = model_read(&m, part, n);
-    if (m.residual.n) qsort(m.residual.v, m.residual.n, sizeof *m.residual.v, by_size);
-    for (size_t i = 0; i < m.residual.n; i++)
-        m.n_sizes += !i || !same_size(&m.residual.v[i], &m.residual.v[i - 1]);
+    if (!err) err = trees_make(&m);
     if (!err) {
         emit_cstr(e, "performanceModel");
-        emit_map(e, 3, false);
+        emit_map(e, m.trees ? 5 : 3, false);
         emit_kernels(e, &m);
+        if (m.trees) emit_rows(e, &m, "left", left_of);
+        emit_rows(e, &m, "residuals", error_of);
         emit_sizes(e, &m);
+        if (m.trees) emit_trees(e, m.trees);
         emit_end(e);
     }
     model_fini(&m);

@@ -28,23 +28,88 @@ static Err kernel_read(FileReader *r, const Node *n, TableModel *m, size_t k)
     return ERR_OK;
 }
 
+/* A residual of each kernel, or null. */
+static Err row_read(const FileReader *r, const Node *row, const char *what, const char *one, size_t n,
+                    float *out)
+{
+    TRY(node_seq(row, r->name, what, n, n));
+    for (size_t k = 0; k < n; k++) {
+        const Node *e = node_at(row, k);
+        if (e->kind == NODE_NULL) continue;
+        int64_t thousandths;
+        TRY(node_int(e, r->name, one, -30000, 30000, &thousandths));
+        out[k] = (float)thousandths / 1000;
+    }
+    return ERR_OK;
+}
+
 static Err size_read(const FileReader *r, const Node *size, const Node *residuals, ModelSelector *s, size_t p)
 {
     double v[MODEL_RESIDUAL_NUMBERS] = {0};
     ModelResidual z;
     TRY(numbers_read(r, size, MODEL_RESIDUAL_NUMBERS - 1, "size of performanceModel", v));
-    TRY(node_seq(residuals, r->name, "residuals of performanceModel", s->n_kernels, s->n_kernels));
-    for (size_t k = 0; k < s->n_kernels; k++) {
-        const Node *e = node_at(residuals, k);
-        if (e->kind == NODE_NULL) continue;
-        int64_t thousandths;
-        TRY(node_int(e, r->name, "residual of performanceModel", -30000, 30000, &thousandths));
-        s->residual[p * s->n_kernels + k] = (float)thousandths / 1000;
-    }
+    TRY(row_read(r, residuals, "residuals of performanceModel", "residual of performanceModel", s->n_kernels,
+                 &s->residual[p * s->n_kernels]));
     if (!model_residual_read(v, &z))
         FAIL(ERR_INPUT, "%s:%d: size %g, %g, %g, %g of performanceModel is out of bounds", r->name,
              size->line, v[0], v[1], v[2], v[3]);
     s->size[p] = z.size;
+    return ERR_OK;
+}
+
+static Err floats_read(const FileReader *r, const Node *list, const char *what, size_t n, float *out)
+{
+    TRY(node_seq(list, r->name, what, n, n));
+    for (size_t i = 0; i < n; i++) {
+        double v;
+        TRY(node_real(node_at(list, i), r->name, what, &v));
+        if (!(fabs(v) <= 1e30))
+            FAIL(ERR_INPUT, "%s:%d: %s: %g, expected at most 1e30", r->name, node_at(list, i)->line, what, v);
+        out[i] = (float)v;
+    }
+    return ERR_OK;
+}
+
+static Err features_read(const FileReader *r, const Node *list, size_t n, uint8_t *out)
+{
+    static const char WHAT[] = "features of the trees of performanceModel";
+    TRY(node_seq(list, r->name, WHAT, n, n));
+    for (size_t i = 0; i < n; i++) {
+        int64_t v;
+        TRY(node_int(node_at(list, i), r->name, WHAT, 0, MODEL_FEATURES - 1, &v));
+        out[i] = (uint8_t)v;
+    }
+    return ERR_OK;
+}
+
+/* The trees, which libraries of few times have not, and what these leave of the residuals. */
+static Err trees_read(FileReader *r, const Node *n, ModelSelector *s)
+{
+    Arena *a = &r->lib->arena;
+    const Node *trees = node_get(n, "trees"), *left = node_get(n, "left"), *values;
+    int64_t depth;
+    ModelTrees *t;
+    if (!trees) return ERR_OK;
+    TRY(node_map(trees, r->name, "trees of performanceModel"));
+    values = node_get(trees, "values");
+    if (!left || !values || !node_get(trees, "depth") || !node_get(trees, "features") ||
+        !node_get(trees, "bounds"))
+        FAIL(ERR_INPUT,
+             "%s:%d: trees of performanceModel need depth, features, bounds and values, and left beside them",
+             r->name, trees->line);
+    TRY(node_int(node_get(trees, "depth"), r->name, "depth of trees", 1, MODEL_TREES_DEPTH, &depth));
+    TRY(node_seq(values, r->name, "values of the trees of performanceModel", 0,
+                 (size_t)MODEL_TREES_MAX << depth));
+    TRY(model_trees_new(a, (int)(values->n >> depth), (int)depth, &t));
+    const size_t nodes = (size_t)t->n * model_trees_nodes(t);
+    TRY(floats_read(r, values, "values of the trees of performanceModel", (size_t)t->n << depth, t->value));
+    TRY(floats_read(r, node_get(trees, "bounds"), "bounds of the trees of performanceModel", nodes, t->at));
+    TRY(features_read(r, node_get(trees, "features"), nodes, t->feature));
+    TRY(model_selector_trees(a, s, t));
+    TRY(node_seq(left, r->name, "left of performanceModel", s->n_points, s->n_points));
+    for (size_t p = 0; p < s->n_points; p++)
+        TRY(row_read(r, node_at(left, p), "left of performanceModel", "number of left of performanceModel",
+                     s->n_kernels, &s->left[p * s->n_kernels]));
     return ERR_OK;
 }
 
@@ -71,6 +136,7 @@ Err table_model_read(FileReader *r, const Node *n, TableModel **out)
     for (size_t k = 0; k < kernels->n; k++) TRY(kernel_read(r, node_at(kernels, k), m, k));
     for (size_t p = 0; p < sizes->n; p++)
         TRY(size_read(r, node_at(sizes, p), node_at(residuals, p), &m->select, p));
+    TRY(trees_read(r, n, &m->select));
     model_selector_finish(&m->select);
     *out = m;
     return ERR_OK;

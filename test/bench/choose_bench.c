@@ -55,7 +55,7 @@ static ModelKernel kernel_draw(void)
                          .pack_a = engine ? MODEL_PACK_UNALIGNED : 0,
                          .pack_b = engine ? MODEL_PACK_UNALIGNED : 0,
                          .steps = 4,
-                         .use_c = 1,
+                         .flags = MODEL_READS_C,
                          .rate = engine ? 8192 : 5079,
                          .peak = 8192,
                          .local_bytes = engine ? 512 : 1024};
@@ -134,13 +134,13 @@ static Err recorded(Arena *a, const char *path)
     ModelSelector s;
     ModelDevice d;
     ModelRates rates[MODEL_CLASSES];
-    ModelShape *shape;
+    ModelCorrection c;
     TRY(recorded_read(a, path, &m));
     model_of_part(target_find(STR("sm_90a")), STR("H200"), 0, &d);
     model_rates_typical(rates);
     TRY(model_fit_matrix(&m, NULL, &d, rates, NULL));
-    TRY(model_correct(a, &m, NULL, &d, rates, &shape));
-    TRY(model_selector_of(a, &m, NULL, &d, rates, (const ModelShape *)shape, &s));
+    TRY(model_correct(a, &m, NULL, &d, rates, &c));
+    TRY(model_selector_of(a, &m, NULL, &d, rates, &c, &s));
     bench(&s);
     return ERR_OK;
 }

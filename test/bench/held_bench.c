@@ -6,8 +6,8 @@
  * model is changed, and with it the other half, which may not. Prints losses of libtuner's choice and of
  * the table with predicted rows, in all and by stratum, and how far kernels are from the model on such
  * sizes. VERBOSE=1: bad choices too. DENSE=N: other sizes are judged, among the kernels with times. ROWS=0:
- * no predicted rows. CORRECT=0: no corrections of the model. KEEP=N: N of 1024 of the sizes that teach do,
- * drawn by SEED. */
+ * no predicted rows. CORRECT=0: no corrections of the model; CORRECT=2: those of kernels, without the trees.
+ * KEEP=N: N of 1024 of the sizes that teach do, drawn by SEED. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,10 +171,11 @@ static Err fold_judge(Held *h, Arena *a)
     Library l = {.table = {.pt = &h->pt, .m = &h->m, .out = h->out}};
     model_rates_typical(l.rates);
     TRY(model_fit_matrix(&h->m, h->out, &h->device, l.rates, NULL));
-    ModelShape *shape = arena_alloc(a, (h->m.n_kernels + 1) * sizeof *shape); /* zeros: no corrections */
-    TRY_ALLOC(shape);
-    if (number_of("CORRECT", 1)) TRY(model_correct(a, &h->m, h->out, &h->device, l.rates, &shape));
-    TRY(model_selector_of(a, &h->m, h->out, &h->device, l.rates, (const ModelShape *)shape, &l.s));
+    ModelCorrection c = {.shape = arena_alloc(a, (h->m.n_kernels + 1) * sizeof *c.shape)}; /* zeros */
+    TRY_ALLOC(c.shape);
+    if (number_of("CORRECT", 1)) TRY(model_correct(a, &h->m, h->out, &h->device, l.rates, &c));
+    if (number_of("CORRECT", 1) == 2) c.trees = NULL;
+    TRY(model_selector_of(a, &h->m, h->out, &h->device, l.rates, &c, &l.s));
     TRY(model_table_make(a, &l.table));
     if (number_of("ROWS", 1) > 0) TRY(model_table_predict(a, &l.table, MODEL_ROW_STEPS, &l.s));
     for (size_t z = 0; z < h->m.n_sizes; z++)

@@ -4,8 +4,7 @@
 GROUP is a problem type's name, for instance Cijk_Ailk_Bljk_HHS_BH. Without --rounds: all candidates of the group's plan, in their
 order, on all its sizes. With --rounds: every kernel that was measured in the rounds of a search, on the sizes on which it was
 measured there, those between the config's too. With --library: the candidates of the plan, as a library of a search has them, on
-all these sizes: times of the last race, else those of the rounds at its clocks, as run/type_model.c has them. Samples of a race's stage are compared with those of the kernels that went on to the last: early samples have few
-launches and cost more for each, and the clock falls later. Exit code 2: OUTDIR has no store of measurements, or no such group."""
+all these sizes: times of the last race, else those of the rounds at its clocks, as run/type_model.c has them. Exit code 2: OUTDIR has no store of measurements, or no such group."""
 import math
 import os
 import sqlite3
@@ -16,42 +15,51 @@ BYTES = 2  # of an element of half precision
 
 
 def samples_of(text):
-    """{stage of the race: ns of a launch}: 'LAUNCHES*NS@TIME,CLOCK,..' (tuner/measure/result.h), TIME's last digits count them."""
-    out = {}
+    """{stage of the race: ns of a launch}, and the same of its last stage: 'LAUNCHES*NS@TIME,CLOCK,..,f' (tuner/measure/result.h);
+    TIME's last digits count the samples, f marks the last stage."""
+    out, final = {}, {}
     for sample in text.split(" "):
         launches, rest = sample.split("*")
         ns, rest = rest.split("@")
-        out[int(rest.split(",")[0]) % 1000] = int(ns) / int(launches)
-    return out
+        fields = rest.split(",")
+        (final if fields[-1] == "f" else {})[int(fields[0]) % 1000] = out[int(fields[0]) % 1000] = int(ns) / int(launches)
+    return out, final
 
 
-def late(x):
-    """The median of a kernel's samples behind the first two stages."""
-    return statistics.median([ns for i, ns in x.items() if i > 2] or x.values())
+def shared(x, y):
+    """The stages that two kernels have in common, without the first one where there are others."""
+    both = [i for i in x if i in y]
+    return [i for i in both if i > 1] or both
+
+
+def ratio(x, y):
+    return math.exp(statistics.median(math.log(x[i] / y[i]) for i in shared(x, y)))
 
 
 def race_times(store, problem, setting):
-    """{kernel: ns} of one race on a size, and the kernels that were in its last stage."""
+    """{kernel: ns} of one race on a size, and the kernels that were in its last stage. As measure/level.c has it: what was dropped
+    early is compared with the winner in stages that both were in, and is not faster."""
     rows = """SELECT kernel, samples FROM measurement WHERE problem = ? AND setting = ?
               AND status IN ('PASSED', 'NO_CHECK') AND samples != '' ORDER BY run"""
-    samples = {k: samples_of(text) for k, text in store.execute(rows, (problem, setting))}
-    if not samples:
+    of = {k: samples_of(text) for k, text in store.execute(rows, (problem, setting))}
+    if not of:
         return {}, set()
-    most = max(len(x) for x in samples.values())
-    longest = [x for x in samples.values() if len(x) == most]
-    level = statistics.median(late(x) for x in longest)
-    stages = {i: statistics.median(x[i] for x in longest if i in x) for x in longest for i in x}
-    out = {k: late(x) for k, x in samples.items() if len(x) == most}
-    last = set(out)
-    best = min(out.values())  # what was dropped early was not faster
-    for kernel, x in samples.items():
-        if kernel in out:
-            continue
-        known = [(i, ns) for i, ns in x.items() if i in stages and i > 1] or [(i, ns) for i, ns in x.items() if i in stages]
-        if known:  # what early samples have too much is added to each launch; a higher clock is a factor
-            at = (ns - stages[i] + level if stages[i] > level else ns * level / stages[i] for i, ns in known)
-            out[kernel] = max(statistics.median(at), best)
-    return out, last
+    all_of = {k: x for k, (x, _) in of.items()}
+    last = {k for k, (_, final) in of.items() if final}
+    own = {k: statistics.median((final or {i: ns for i, ns in x.items() if i > 1} or x).values()) for k, (x, final) in of.items()}
+    raced = last or {k for k, x in all_of.items() if len(x) > 2} or set(of)
+    winner = min(raced, key=lambda k: own[k])
+    out = {winner: own[winner]}
+    for k in sorted(all_of, key=lambda k: -len(shared(all_of[k], all_of[winner]))):
+        both = shared(all_of[k], all_of[winner])
+        if k in last and 2 * len(both) >= len(all_of[winner]):
+            out[k] = own[k]
+        elif both:
+            out[k] = max(own[winner] * ratio(all_of[k], all_of[winner]), own[winner])
+        else:
+            by = [ns * ratio(all_of[k], all_of[j]) for j, ns in out.items() if shared(all_of[k], all_of[j])]
+            out[k] = max(statistics.median(by) if by else own[k], own[winner])
+    return out, raced
 
 
 def size_times(store, problem, settings):

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "measure/boost.h"
+#include "problem/boost.h"
 #include "measure/model.h"
 #include "measure/model_correct.h"
 #include "measure/model_quality.h"
@@ -192,7 +192,8 @@ static void corrections_help(void **unused)
     ModelMatrix m;
     ModelDevice d;
     ModelRates r[MODEL_CLASSES];
-    ModelShape *shape, zero[N_KERNELS] = {{0}};
+    ModelShape zero[N_KERNELS] = {{0}};
+    ModelCorrection c, none = {.shape = zero};
     ModelSelector s;
     bool out[N_SIZES];
     arena_init(&a, 0);
@@ -200,13 +201,38 @@ static void corrections_help(void **unused)
     model_rates_typical(r);
     matrix_make(&a, &d, N_SIZES, &m);
     for (size_t z = 0; z < N_SIZES; z++) out[z] = z % 3 > 0;
-    assert_ok(model_correct(&a, &m, out, &d, r, &shape));
-    assert_ok(model_selector_of(&a, &m, out, &d, r, (const ModelShape *)zero, &s));
+    assert_ok(model_correct(&a, &m, out, &d, r, &c));
+    assert_ok(model_selector_of(&a, &m, out, &d, r, &none, &s));
     const double without = loss_of(&m, out, &s);
-    assert_ok(model_selector_of(&a, &m, out, &d, r, (const ModelShape *)shape, &s));
+    assert_ok(model_selector_of(&a, &m, out, &d, r, &c, &s));
     const double with = loss_of(&m, out, &s);
     if (!(with < 0.6 * without)) fail_msg("loss %g with corrections, %g without", with, without);
     print_message("loss %.4f with corrections, %.4f without\n", with, without);
+    arena_fini(&a);
+}
+
+/* The trees as they are at run time say the same; one that is only a leaf too. */
+static void at_run_time(void **unused)
+{
+    (void)unused;
+    static Made m;
+    Arena a;
+    Boost *b;
+    ModelTrees *t;
+    BoostOptions short_of = OPTIONS;
+    arena_init(&a, 0);
+    made(&m, 0);
+    for (int leaves = 0; leaves < 2; leaves++) {
+        if (leaves) short_of.leaf_least = 700; /* few comparisons leave that much on both sides */
+        assert_ok(boost_train(&a, &m.rows, &short_of, &b));
+        assert_ok(boost_trees(&a, b, &t));
+        assert_int_equal(t->n, OPTIONS.n_trees);
+        for (int i = 0; i < 500; i++) {
+            float x[MODEL_FEATURES] = {0};
+            for (int f = 0; f < N_FEATURES; f++) x[f] = (float)draw(-1, 1);
+            assert_float_equal(model_trees_value(t, x), boost_value(b, x), 1e-5);
+        }
+    }
     arena_fini(&a);
 }
 
@@ -218,21 +244,22 @@ static void few_sizes(void **unused)
     ModelMatrix m;
     ModelDevice d;
     ModelRates r[MODEL_CLASSES];
-    ModelShape *shape;
+    ModelCorrection c;
     arena_init(&a, 0);
     model_of_part(target_find(STR("sm_90a")), STR("H200"), 0, &d);
     model_rates_typical(r);
-    matrix_make(&a, &d, MODEL_CORRECT_SIZES - 1, &m);
-    assert_ok(model_correct(&a, &m, NULL, &d, r, &shape));
+    matrix_make(&a, &d, MODEL_TRAIN_SIZES - 1, &m);
+    assert_ok(model_correct(&a, &m, NULL, &d, r, &c));
+    assert_null(c.trees);
     for (int k = 0; k < N_KERNELS; k++)
-        for (int i = 0; i < MODEL_SHAPE; i++) assert_true(shape[k][i] == 0);
+        for (int i = 0; i < MODEL_SHAPE; i++) assert_true(c.shape[k][i] == 0);
     arena_fini(&a);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(trees_learn), cmocka_unit_test(groups_do_not_count),
-                                       cmocka_unit_test(few_rows), cmocka_unit_test(corrections_help),
-                                       cmocka_unit_test(few_sizes)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(trees_learn), cmocka_unit_test(groups_do_not_count), cmocka_unit_test(few_rows),
+        cmocka_unit_test(at_run_time), cmocka_unit_test(corrections_help),    cmocka_unit_test(few_sizes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,6 +71,13 @@ static void make(Buf *b, const char *residuals, double version)
 
 static const char known[] = "[[0, 0, 0], [0, 0, -100]]";
 
+/* One tree: from M = 256 on, whose logarithm is feature 0, kernels of 128 rows (feature 8) take e^0.1 times
+ * as long as the model says, others e^-0.1. */
+#define TREES(depth, features, bounds, values)                                                               \
+    "\n    trees: {depth: " depth ", features: [" features "], bounds: [" bounds "], values: [" values "]}"
+#define LEFT(rows) "\n    left: [" rows "]"
+static const char trees[] = TREES("2", "0, 8, 8", "8, 6, 6", "0, 0, -0.1, 0.1");
+
 static void chooses(void **state)
 {
     (void)state;
@@ -162,9 +169,62 @@ static void numbers(void **state)
     assert_false(model_residual_read(w, &again));
 }
 
+/* The trees change the choice where the model's times are close, and what they leave counts beside them. */
+static void by_trees(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *left; /* NULL: no trees */
+        int64_t kernel;
+    } cases[] = {{NULL, 2}, {LEFT("[0, 0, 0], [0, 0, -100]"), 2}, {LEFT("[0, 0, 0], [0, -300, 0]"), 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Buf b, residuals;
+        Library *lib;
+        buf_init(&residuals);
+        buf_puts(&residuals, known);
+        if (cases[i].left) buf_printf(&residuals, "%s%s", trees, cases[i].left);
+        make(&b, buf_cstr(&residuals), MODEL_VERSION);
+        assert_ok(library_parse("lib.yaml", buf_view(&b), NULL, &gfx906, &lib));
+        const Selection s = choose(lib, 4000, 4096, 4096);
+        assert_true(s.why == WHY_MODEL);
+        assert_int_equal(s.solution->index, cases[i].kernel);
+        library_free(lib);
+        buf_fini(&b);
+        buf_fini(&residuals);
+    }
+}
+
+static void bad_trees(void **state)
+{
+    (void)state;
+    static const char *const bad[][2] = {
+        {TREES("2", "0, 8, 8", "8, 6, 6", "0, 0, 0, 0"), "need depth"},
+        {TREES("99", "", "", "") LEFT("[0, 0, 0], [0, 0, 0]"), "99"},
+        {TREES("2", "0, 8", "8, 6, 6", "0, 0, 0, 0") LEFT("[0, 0, 0], [0, 0, 0]"), "features of the trees"},
+        {TREES("2", "0, 8, 200", "8, 6, 6", "0, 0, 0, 0") LEFT("[0, 0, 0], [0, 0, 0]"), "200"},
+        {TREES("2", "0, 8, 8", "8, 6, 1e35", "0, 0, 0, 0") LEFT("[0, 0, 0], [0, 0, 0]"), "1e35"},
+        {TREES("2", "0, 8, 8", "8, 6, 6", "0, 0, 0, 0, 0") LEFT("[0, 0, 0], [0, 0, 0]"),
+         "values of the trees"},
+        {TREES("2", "0, 8, 8", "8, 6, 6", "0, 0, 0, 0") LEFT("[0, 0, 0]"), "left of performanceModel"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        Buf b, residuals;
+        Library *lib = NULL;
+        buf_init(&residuals);
+        buf_printf(&residuals, "%s%s", known, bad[i][0]);
+        make(&b, buf_cstr(&residuals), MODEL_VERSION);
+        const Err e = library_parse("lib.yaml", buf_view(&b), NULL, &gfx906, &lib);
+        if (e != ERR_INPUT || !strstr(err_message(), bad[i][1]))
+            fail_msg("case %zu: error %d '%s', expected '%s'", i, e, err_message(), bad[i][1]);
+        buf_fini(&b);
+        buf_fini(&residuals);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(chooses), cmocka_unit_test(without_a_model),
-                                       cmocka_unit_test(bad_models), cmocka_unit_test(numbers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(chooses),    cmocka_unit_test(without_a_model),
+                                       cmocka_unit_test(bad_models), cmocka_unit_test(numbers),
+                                       cmocka_unit_test(by_trees),   cmocka_unit_test(bad_trees)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,7 +51,7 @@ static ModelKernel kernel_draw(void)
                      .block_n = 64 * draw(1, 8),
                      .pack_a = draw(0, 1),
                      .pack_b = draw(0, 1),
-                     .use_c = draw(0, 1),
+                     .flags = MODEL_READS_C,
                      .rate = (float)draw(64, 8192),
                      .peak = 8192,
                      .local_bytes = (float)draw(16, 2048)};

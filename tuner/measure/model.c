@@ -253,7 +253,9 @@ Err model_kernel(const Solution *s, const Target *t, ModelKernel *out)
     out->bytes_ab = type_bytes((DataType)pt->DataType);
     out->bytes_d = type_bytes((DataType)pt->DestDataType);
     out->bytes_sum = type_bytes((DataType)pt->ComputeDataType);
-    out->use_c = pt->UseBeta;
+    out->flags = (pt->UseBeta ? MODEL_READS_C : 0) | (s->DependentLaunch ? MODEL_DEPENDENT : 0) |
+                 (s->ConsumerLag ? MODEL_LAGS : 0) | (s->SourceSwap ? MODEL_SWAPS : 0) |
+                 (s->SelfResetCounters ? MODEL_RESETS : 0);
     /* of windows other launches copy little: tensors whose elements are each of many rows of A or B */
     if (is_gpu && problem_is_gemm(pt)) {
         out->pack_a = pack_of(s, PACK_A, !pt->TLUA);

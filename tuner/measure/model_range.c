@@ -301,10 +301,13 @@ static Err grids_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, con
 }
 
 Err model_range_keep(Arena *a, const ProblemType *pt, const ModelMatrix *m, const bool *out,
-                     const ModelSelector *s, size_t most, bool *keep)
+                     const ModelSelector *of, size_t most, bool *keep)
 {
     Keeping x = {0};
     ModelRuns runs;
+    /* of thousands of kernels on thousands of sizes, trees would take minutes */
+    ModelSelector rough = *of, *s = &rough;
+    rough.trees = NULL;
     TRY(model_runs_make(a, m, out, &runs));
     TRY(grids_make(a, pt, m, out, &x));
     double *best = ARENA_ARRAY(a, x.n_sizes + 1, double);

@@ -112,7 +112,7 @@ double model_store_clocks(const ModelKernel *k, const ModelDevice *d, const Mode
                           bool reads_c)
 {
     bool sums = k->split_kind == MODEL_SPLIT_WORKSPACE || k->split_kind == MODEL_SPLIT_JOINED;
-    double element = sums ? k->bytes_sum : k->bytes_d * (k->use_c && reads_c ? 2.0 : 1.0);
+    double element = sums ? k->bytes_sum : k->bytes_d * ((k->flags & MODEL_READS_C) && reads_c ? 2.0 : 1.0);
     double bytes = (double)k->tile_m * k->tile_n * element, clocks = bytes / (32 * r->store);
     /* sums of a cluster are written to local memory once, and read once */
     if (k->split_kind == MODEL_SPLIT_CLUSTER)

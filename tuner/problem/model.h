@@ -65,6 +65,12 @@ enum {
     MODEL_TAPS = 128
 };
 
+/* Flags of a kernel: C may be read (D = alpha A B + beta C); launches may overlap (DependentLaunch); the
+ * second of two warp groups multiplies behind the first one (ConsumerLag); A and B change places in the
+ * matrix instruction (SourceSwap); its counters need no other launch (SelfResetCounters). All but the first
+ * one count for the trees of problem/model_trees.h alone. */
+enum { MODEL_READS_C = 1, MODEL_DEPENDENT = 2, MODEL_LAGS = 4, MODEL_SWAPS = 8, MODEL_RESETS = 16 };
+
 /* Numbers of a kernel that do not depend on the size. All members are 4 bytes, so that files hold it as one
  * list (MODEL_KERNEL_NUMBERS). */
 typedef struct {
@@ -92,7 +98,7 @@ typedef struct {
         int32_t keep_rows; /* GPU, MODEL_PIXELS_KEPT: rows of D of a warp */
     };
     int32_t pack_a, pack_b; /* host: the operand is packed; GPU: of the enumeration above */
-    int32_t use_c;          /* D = alpha A B + beta C: C may be read */
+    int32_t flags;          /* of the enumeration above */
     float rate;        /* floating-point operations of a compute unit in a clock; host: that the register tile
                         * allows */
     float peak;        /* the same of the fastest instruction for the type */

@@ -109,14 +109,22 @@ typedef struct ModelKnown {
 
 static size_t parts_of(const ModelSelector *s) { return floats_padded(s->n_kernels) / FLOATS; }
 
-static float *error_of(const ModelSelector *s, size_t p, size_t k)
+static float *error_of(const ModelSelector *s, const ModelLearned *l, size_t p, size_t k)
 {
-    return &s->known[p * parts_of(s) + k / FLOATS].error[k % FLOATS];
+    return &l->known[p * parts_of(s) + k / FLOATS].error[k % FLOATS];
 }
 
-static float *weight_of(const ModelSelector *s, size_t p, size_t k)
+static float *weight_of(const ModelSelector *s, const ModelLearned *l, size_t p, size_t k)
 {
-    return &s->known[p * parts_of(s) + k / FLOATS].weight[k % FLOATS];
+    return &l->known[p * parts_of(s) + k / FLOATS].weight[k % FLOATS];
+}
+
+static Err learned_new(Arena *a, const ModelSelector *s, ModelLearned *l)
+{
+    TRY_ALLOC(l->common = ARENA_ARRAY(a, s->n_points + 1, float));
+    TRY_ALLOC(l->known = ARENA_ARRAY(a, (s->n_points + 1) * parts_of(s), ModelKnown));
+    TRY_ALLOC(l->mean = ARENA_ARRAY(a, floats_padded(s->n_kernels + 1), float));
+    return ERR_OK;
 }
 
 Err model_selector_new(Arena *a, size_t n_kernels, size_t n_points, ModelSelector *s)
@@ -129,12 +137,20 @@ Err model_selector_new(Arena *a, size_t n_kernels, size_t n_points, ModelSelecto
     TRY_ALLOC(s->size = ARENA_ARRAY(a, n_points + 1, ModelSize));
     TRY(model_places_new(a, n_points, &s->places));
     TRY_ALLOC(s->residual = ARENA_ARRAY(a, n_points * n_kernels + 1, float));
-    TRY_ALLOC(s->common = ARENA_ARRAY(a, n_points + 1, float));
-    TRY_ALLOC(s->known = ARENA_ARRAY(a, (n_points + 1) * parts_of(s), ModelKnown));
-    TRY_ALLOC(s->mean = ARENA_ARRAY(a, floats_padded(n_kernels + 1), float));
+    TRY(learned_new(a, s, &s->rough));
     TRY(model_least_new(a, n_kernels, &s->least));
     for (size_t i = 0; i < n_points * n_kernels; i++) s->residual[i] = NAN;
     return ERR_OK;
+}
+
+Err model_selector_trees(Arena *a, ModelSelector *s, const ModelTrees *trees)
+{
+    const size_t n = s->n_points * s->n_kernels;
+    s->trees = trees;
+    if (!trees) return ERR_OK;
+    TRY_ALLOC(s->left = ARENA_ARRAY(a, n + 1, float));
+    for (size_t i = 0; i < n; i++) s->left[i] = NAN;
+    return learned_new(a, s, &s->fine);
 }
 
 /* Fills in `weight` of a point: the best kernel's time over each kernel's. A residual counts the more, the
@@ -144,14 +160,15 @@ static void weights_of(ModelSelector *s, size_t p)
     const float *residual = &s->residual[p * s->n_kernels];
     float best = INFINITY;
     for (size_t k = 0; k < s->n_kernels; k++) {
-        float *time = weight_of(s, p, k);
+        float *time = weight_of(s, &s->rough, p, k);
         if (isnan(residual[k])) continue;
         *time = (float)(entry_time(&s->entry[k], &s->size[p]) * exp((double)residual[k]));
         if (*time < best) best = *time;
     }
     for (size_t k = 0; k < s->n_kernels; k++) {
-        float *weight = weight_of(s, p, k);
+        float *weight = weight_of(s, &s->rough, p, k);
         *weight = *weight > 0 ? best / *weight : 0;
+        if (s->trees) *weight_of(s, &s->fine, p, k) = *weight;
     }
 }
 
@@ -168,7 +185,7 @@ static void mean_add(Mean *m, float residual, float weight)
 
 /* The residual of each point that its kernels have in common, and the mean of each kernel's other residuals:
  * one after the other, each from what the other leaves. */
-static void common_of(ModelSelector *s)
+static void common_of(const ModelSelector *s, ModelLearned *l)
 {
     enum { ITERATIONS = 6 };
     static const float FEW_KERNELS = 0.5F, FEW_POINTS = 1;
@@ -176,17 +193,17 @@ static void common_of(ModelSelector *s)
         for (size_t p = 0; p < s->n_points; p++) {
             Mean m = {0, FEW_KERNELS};
             for (size_t k = 0; k < s->n_kernels; k++)
-                mean_add(&m, *error_of(s, p, k) - s->mean[k], *weight_of(s, p, k));
-            s->common[p] = m.sum / m.weight;
+                mean_add(&m, *error_of(s, l, p, k) - l->mean[k], *weight_of(s, l, p, k));
+            l->common[p] = m.sum / m.weight;
         }
         for (size_t k = 0; k < s->n_kernels; k++) {
             Mean m = {0, FEW_POINTS};
             for (size_t p = 0; p < s->n_points; p++)
-                mean_add(&m, *error_of(s, p, k) - s->common[p], *weight_of(s, p, k));
-            s->mean[k] = m.sum / m.weight;
+                mean_add(&m, *error_of(s, l, p, k) - l->common[p], *weight_of(s, l, p, k));
+            l->mean[k] = m.sum / m.weight;
         }
     }
-    for (size_t k = 0; k < s->n_kernels; k++) s->mean[k] += FAR_LOSS;
+    for (size_t k = 0; k < s->n_kernels; k++) l->mean[k] += FAR_LOSS;
 }
 
 /* Fills in `error` of a point with the residuals that the corrections leave. */
@@ -195,7 +212,43 @@ static void corrected(ModelSelector *s, size_t p)
     float unused[MODEL_KERNELS_MAX], correction[MODEL_KERNELS_MAX];
     model_least_us(s->least, s->n_kernels, &s->size[p], unused, correction);
     for (size_t k = 0; k < s->n_kernels; k++)
-        *error_of(s, p, k) = s->residual[p * s->n_kernels + k] - correction[k];
+        *error_of(s, &s->rough, p, k) = s->residual[p * s->n_kernels + k] - correction[k];
+}
+
+/* What the trees say of a kernel on a size whose model's time is t. */
+static float by_trees(const ModelSelector *s, size_t k, const ModelSize *z, const ModelTime *t)
+{
+    float x[MODEL_FEATURES];
+    model_features(&s->entry[k].kernel, z, s->entry[k].device.n_cu, t, x);
+    return model_trees_value(s->trees, x);
+}
+
+/* Fills in `error` of a point with what the trees leave. */
+static void left_of(ModelSelector *s, size_t p)
+{
+    for (size_t k = 0; k < s->n_kernels; k++) {
+        const float residual = s->residual[p * s->n_kernels + k];
+        float *left = &s->left[p * s->n_kernels + k];
+        if (isnan(*left) && !isnan(residual)) {
+            const ModelEntry *e = &s->entry[k];
+            ModelTime t;
+            model_time(&e->kernel, &e->device, &e->rates, &s->size[p], &t);
+            *left = residual - by_trees(s, k, &s->size[p], &t);
+        }
+        *error_of(s, &s->fine, p, k) = *left;
+    }
+}
+
+/* Errors by weight, without what is common. */
+static void learned_finish(const ModelSelector *s, ModelLearned *l)
+{
+    common_of(s, l);
+    for (size_t p = 0; p < s->n_points; p++)
+        for (size_t k = 0; k < s->n_kernels; k++) {
+            float *error = error_of(s, l, p, k);
+            const float weight = *weight_of(s, l, p, k);
+            *error = weight > 0 ? weight * (*error - l->common[p]) : 0;
+        }
 }
 
 void model_selector_finish(ModelSelector *s)
@@ -206,53 +259,76 @@ void model_selector_finish(ModelSelector *s)
         model_least_correct(s->least, k, e->shape);
     }
     for (size_t p = 0; p < s->n_points; p++) {
+        const ModelPoint x = model_point(&s->size[p]);
         weights_of(s, p);
         corrected(s, p);
-    }
-    common_of(s);
-    for (size_t p = 0; p < s->n_points; p++) {
-        for (size_t k = 0; k < s->n_kernels; k++) {
-            float *error = error_of(s, p, k);
-            const float weight = *weight_of(s, p, k);
-            *error = weight > 0 ? weight * (*error - s->common[p]) : 0;
-        }
-        const ModelPoint x = model_point(&s->size[p]);
+        if (s->trees) left_of(s, p);
         model_places_set(s->places, p, &x);
     }
+    learned_finish(s, &s->rough);
+    if (s->trees) learned_finish(s, &s->fine);
     model_places_sort(s->places);
 }
 
 /* ---- prediction ---- */
 
+/* What near points have in common, by weight. */
+static float near_common(const ModelLearned *l, const ModelNear *near)
+{
+    float sum = 0, weight = FAR_WEIGHT;
+    for (int i = 0; i < near->n; i++) {
+        sum += near->weight[i] * l->common[near->point[i]];
+        weight += near->weight[i];
+    }
+    return sum / weight;
+}
+
 void model_near(const ModelSelector *s, const ModelSize *z, ModelNear *out)
 {
     _Static_assert((int)MODEL_NEAR == (int)FLOATS, "one vector");
     const ModelPoint x = model_point(z);
-    float distance[MODEL_NEAR] = {0}, sum = 0, weight = FAR_WEIGHT;
+    float distance[MODEL_NEAR] = {0};
     out->n = model_places_near(s->places, &x, out->point, distance);
     floats_store(out->weight, REACH2 / (REACH2 + floats_load(distance)));
-    for (int i = 0; i < out->n; i++) {
-        sum += out->weight[i] * s->common[out->point[i]];
-        weight += out->weight[i];
+    out->common = near_common(&s->rough, out);
+    out->left = s->trees ? near_common(&s->fine, out) : 0;
+}
+
+/* The residual of a kernel that is expected from near points, without what these have in common. */
+static float near_residual(const ModelSelector *s, const ModelLearned *l, const ModelNear *near, size_t k)
+{
+    float sum = FAR_WEIGHT * l->mean[k], weight = FAR_WEIGHT;
+    for (int i = 0; i < near->n; i++) {
+        sum += near->weight[i] * *error_of(s, l, near->point[i], k);
+        weight += near->weight[i] * *weight_of(s, l, near->point[i], k);
     }
-    out->common = sum / weight;
+    return sum / weight;
+}
+
+/* Seconds of a kernel whose model's time is t, with the trees. */
+static double fine_time(const ModelSelector *s, const ModelNear *near, size_t k, const ModelSize *z,
+                        const ModelTime *t)
+{
+    const float residual = near_residual(s, &s->fine, near, k) + near->left;
+    return t->seconds * (double)expf(by_trees(s, k, z, t) + residual);
 }
 
 double model_predict(const ModelSelector *s, const ModelNear *near, size_t k, const ModelSize *z)
 {
-    float sum = FAR_WEIGHT * s->mean[k], weight = FAR_WEIGHT;
-    for (int i = 0; i < near->n; i++) {
-        sum += near->weight[i] * *error_of(s, near->point[i], k);
-        weight += near->weight[i] * *weight_of(s, near->point[i], k);
+    const ModelEntry *e = &s->entry[k];
+    ModelTime t;
+    if (s->trees) {
+        model_time(&e->kernel, &e->device, &e->rates, z, &t);
+        return fine_time(s, near, k, z, &t);
     }
-    return entry_time(&s->entry[k], z) *
-           (double)expf(sum / weight + near->common + model_correction(s->least, k, z));
+    return entry_time(e, z) * (double)expf(near_residual(s, &s->rough, near, k) + near->common +
+                                           model_correction(s->least, k, z));
 }
 
 double model_known(const ModelSelector *s, const ModelNear *near, size_t k)
 {
     float weight = 0;
-    for (int i = 0; i < near->n; i++) weight += near->weight[i] * *weight_of(s, near->point[i], k);
+    for (int i = 0; i < near->n; i++) weight += near->weight[i] * *weight_of(s, &s->rough, near->point[i], k);
     return (double)(weight / (weight + FAR_WEIGHT));
 }
 
@@ -300,11 +376,11 @@ FLOATS_INLINE void expect(const ModelSelector *s, const ModelNear *near, const f
     FloatsMask number = {0, 1, 2, 3, 4, 5, 6, 7};
     _Static_assert(MODEL_NEAR == 8, "a call for each");
     for (int i = 0; i < MODEL_NEAR; i++) {
-        known[i] = &s->known[i < near->n ? near->point[i] * parts : 0];
+        known[i] = &s->rough.known[i < near->n ? near->point[i] * parts : 0];
         w[i] = i < near->n ? near->weight[i] : 0;
     }
     for (size_t i = 0; i < parts; i++, number += FLOATS) {
-        Sum sum = {FAR_WEIGHT * floats_load(&s->mean[i * FLOATS]), floats_of(FAR_WEIGHT)};
+        Sum sum = {FAR_WEIGHT * floats_load(&s->rough.mean[i * FLOATS]), floats_of(FAR_WEIGHT)};
         sum = add_known(sum, w[0], &known[0][i]), sum = add_known(sum, w[1], &known[1][i]);
         sum = add_known(sum, w[2], &known[2][i]), sum = add_known(sum, w[3], &known[3][i]);
         sum = add_known(sum, w[4], &known[4][i]), sum = add_known(sum, w[5], &known[5][i]);
@@ -323,6 +399,55 @@ FLOATS_INLINE int32_t least_key(const int32_t *key, size_t n)
     return floats_mask_least(least);
 }
 
+/* The first kernels by their corrections, the fastest one first. With trees these are asked of up to
+ * FINALISTS that take at most NEAR_BEST times as long as the first one. */
+enum { FINALISTS = 4 };
+static const double NEAR_BEST = 1.15;
+
+typedef struct {
+    size_t kernel;
+    double seconds; /* by the correction */
+    ModelTime time; /* of the model, with trees */
+} Finalist;
+
+typedef struct {
+    int n, most;
+    Finalist of[FINALISTS];
+} Finalists;
+
+/* Whether a kernel that takes that long, or has that bound, can be among them. */
+static bool can_be_among(const Finalists *f, double seconds)
+{
+    if (f->n == 0) return true;
+    if (f->n == f->most && seconds >= f->of[f->n - 1].seconds) return false;
+    return seconds < NEAR_BEST * f->of[0].seconds;
+}
+
+static void finalist_add(Finalists *f, const Finalist *x)
+{
+    int at = f->n < f->most ? f->n++ : f->n - 1;
+    for (; at > 0 && f->of[at - 1].seconds > x->seconds; at--) f->of[at] = f->of[at - 1];
+    f->of[at] = *x;
+}
+
+static size_t best_by_trees(const ModelSelector *s, const ModelNear *near, const Finalists *f,
+                            const ModelSize *z, double *seconds)
+{
+    size_t best = SIZE_MAX, n = 0;
+    float x[FINALISTS][MODEL_FEATURES], value[FINALISTS];
+    for (; n < (size_t)f->n && f->of[n].seconds <= NEAR_BEST * f->of[0].seconds; n++) {
+        const ModelEntry *e = &s->entry[f->of[n].kernel];
+        model_features(&e->kernel, z, e->device.n_cu, &f->of[n].time, x[n]);
+    }
+    model_trees_values(s->trees, n, x, value);
+    for (size_t i = 0; i < n; i++) {
+        const float residual = near_residual(s, &s->fine, near, f->of[i].kernel) + near->left;
+        const double t = f->of[i].time.seconds * (double)expf(value[i] + residual);
+        if (best == SIZE_MAX || t < *seconds) best = f->of[i].kernel, *seconds = t;
+    }
+    return best;
+}
+
 /* Kernels are predicted in the order of their bounds, until these are above the best prediction; most need
  * none. */
 FLOATS_CLONES
@@ -330,9 +455,10 @@ static size_t choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *a
                      double *seconds)
 {
     ModelNear near;
+    Finalists f = {.most = s->trees ? FINALISTS : 1};
     float residual[MODEL_KERNELS_MAX], least[MODEL_KERNELS_MAX];
     int32_t key[MODEL_KERNELS_MAX];
-    size_t best = SIZE_MAX, n = s->n_kernels;
+    const size_t n = s->n_kernels;
     if (!n) return SIZE_MAX;
     model_near(s, z, &near);
     model_least_us(s->least, n, z, least, residual);
@@ -340,14 +466,21 @@ static size_t choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *a
     for (size_t done = 0; done < n; done++) {
         const int32_t next = least_key(key, n);
         const float bound = bound_of(next);
-        if (!(bound < INFINITY) || (best != SIZE_MAX && (double)bound >= *seconds)) break;
+        if (!(bound < INFINITY) || !can_be_among(&f, (double)bound)) break;
         const size_t k = (size_t)(next & KERNELS_MASK);
+        const ModelEntry *e = &s->entry[k];
         key[k] = INT32_MAX;
-        if (allowed && !allowed(ctx, k)) continue;
-        const double t = entry_time(&s->entry[k], z) * (double)expf(residual[k]);
-        if (t < INFINITY && (best == SIZE_MAX || t < *seconds)) best = k, *seconds = t;
+        if (allowed && f.most == 1 && !allowed(ctx, k)) continue;
+        Finalist x = {.kernel = k};
+        x.seconds = model_time(&e->kernel, &e->device, &e->rates, z, s->trees ? &x.time : NULL) *
+                    (double)expf(residual[k]);
+        if (!(x.seconds < INFINITY) || !can_be_among(&f, x.seconds)) continue;
+        if (allowed && f.most > 1 && !allowed(ctx, k)) continue;
+        finalist_add(&f, &x);
     }
-    return best;
+    if (f.n == 0) return SIZE_MAX;
+    *seconds = f.of[0].seconds;
+    return s->trees ? best_by_trees(s, &near, &f, z, seconds) : f.of[0].kernel;
 }
 
 size_t model_choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *allowed, void *ctx,

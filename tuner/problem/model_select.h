@@ -11,6 +11,10 @@
  * residual on sizes for which nobody would choose it says little. Alignments that differ count as
  * distance. Far from all points the kernel's mean residual takes over, and the kernel is expected to lose
  * a little more.
+ *
+ * A selector may have trees (model_trees.h), which know more than the kernels' corrections but take longer.
+ * Corrections then only find the few kernels that are about as fast as the best one. Among these decides the
+ * model's time with what the trees say of it, and with what the trees leave of the residuals nearby.
  */
 #ifndef PROBLEM_MODEL_SELECT_H
 #define PROBLEM_MODEL_SELECT_H
@@ -21,6 +25,7 @@
 #include "problem/model.h"
 #include "problem/model_least.h"
 #include "problem/model_places.h"
+#include "problem/model_trees.h"
 
 enum { MODEL_KERNELS_MAX = 2048, MODEL_POINTS_MAX = 1 << 16 };
 
@@ -53,17 +58,25 @@ void model_residual_write(const ModelResidual *r, double out[MODEL_RESIDUAL_NUMB
 bool model_entry_read(const double v[MODEL_ENTRY_NUMBERS], ModelEntry *e);
 bool model_residual_read(const double v[MODEL_RESIDUAL_NUMBERS], ModelResidual *r);
 
+/* What residuals say. */
 typedef struct {
-    size_t n_kernels, n_points;
-    ModelEntry *entry; /* of each kernel */
-    ModelSize *size;   /* of each point */
-    float *residual;   /* [point * n_kernels + kernel]; NAN: not known */
-    /* made by model_selector_finish */
-    ModelPlaces *places;      /* of the points */
     float *common;            /* of each point: the residual that its kernels have in common */
     struct ModelKnown *known; /* [point * parts + part] */
     float *mean; /* of each kernel's residuals far from all points: by weight, drawn towards 0 where they are
-                    * few, and a loss that is expected there */
+                  * few, and a loss that is expected there */
+} ModelLearned;
+
+typedef struct {
+    size_t n_kernels, n_points;
+    ModelEntry *entry;       /* of each kernel */
+    ModelSize *size;         /* of each point */
+    float *residual;         /* [point * n_kernels + kernel]; NAN: not known */
+    const ModelTrees *trees; /* NULL: none */
+    float *left;             /* as residual, beside the model with the trees; NULL without trees */
+    /* made by model_selector_finish */
+    ModelPlaces *places; /* of the points */
+    ModelLearned rough;  /* from residuals without the kernels' corrections */
+    ModelLearned fine;   /* from `left`; without trees it has no members */
     struct ModelLeast *least;
 } ModelSelector;
 
@@ -77,7 +90,10 @@ static inline bool model_selector_fits(size_t n_kernels, size_t n_points)
 
 /* Memory for a selector, in the arena, with no residual known. ERR_INPUT: too many. */
 Err model_selector_new(Arena *a, size_t n_kernels, size_t n_points, ModelSelector *s);
-/* Fills in the rest from entry, size and residual. */
+/* Gives a selector trees, which must live as long, and memory for `left` in the arena, with none known. */
+Err model_selector_trees(Arena *a, ModelSelector *s, const ModelTrees *trees);
+/* Fills in the rest from entry, size, residual and, with trees, `left`; of this what is not known, although
+ * the residual is, is computed. */
 void model_selector_finish(ModelSelector *s);
 
 /* The nearest points of a size with their weights. */
@@ -86,9 +102,10 @@ typedef struct {
     uint32_t point[MODEL_NEAR];
     float weight[MODEL_NEAR];
     float common; /* what the points have in common, by weight */
+    float left;   /* the same of what the trees leave */
 } ModelNear;
 void model_near(const ModelSelector *s, const ModelSize *z, ModelNear *out);
-/* Predicted seconds of kernel k. */
+/* Predicted seconds of kernel k, with the trees if there are any. */
 double model_predict(const ModelSelector *s, const ModelNear *near, size_t k, const ModelSize *z);
 /* How much of that rests on times of the kernel on sizes nearby: 0 (none) to 1. */
 double model_known(const ModelSelector *s, const ModelNear *near, size_t k);

@@ -4,6 +4,7 @@
 #define RUN_TYPE_MODEL_H
 
 #include "logic/analyze.h"
+#include "measure/model_correct.h"
 #include "measure/model_rows.h"
 #include "run/run.h"
 
@@ -25,7 +26,7 @@ typedef struct {
     ModelDevice device;
     ModelRates rates[MODEL_CLASSES];
     ModelFit fit[MODEL_CLASSES];
-    ModelShape *shape;                    /* of m's kernels: the coefficients of their corrections */
+    ModelCorrection correction;           /* of m's kernels */
     ModelQuality quality[SELECT_METHODS]; /* by cross-validation over the sizes that are not held out */
     bool tree_wins;                       /* the library gets a decision tree */
     ModelTree *tree;                      /* NULL: none, or not trained yet */

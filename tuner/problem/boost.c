@@ -1,5 +1,5 @@
 /* Gradient-boosted regression trees. See boost.h. */
-#include "measure/boost.h"
+#include "problem/boost.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,6 +16,7 @@ typedef struct {
 } BoostNode;
 
 struct Boost {
+    int depth;
     size_t n_trees, n_nodes; /* nodes of a tree */
     BoostNode *node;         /* [tree][node], the root first */
 };
@@ -206,7 +207,7 @@ Err boost_train(Arena *a, const BoostRows *rows, const BoostOptions *o, Boost **
     Training t = {.rows = rows, .o = o, .state = 1};
     TRY_ALLOC(*out = b);
     if (!rows->n) return ERR_OK;
-    b->n_nodes = ((size_t)2 << o->depth) - 1;
+    b->depth = o->depth, b->n_nodes = ((size_t)2 << o->depth) - 1;
     TRY_ALLOC(b->node = ARENA_ARRAY(a, b->n_nodes * (size_t)o->n_trees, BoostNode));
     arena_init(&scratch, 0);
     Histogram *h = ARENA_ARRAY(&scratch, rows->n_features, Histogram);
@@ -223,4 +224,35 @@ float boost_value(const Boost *b, const float *x)
     float sum = 0;
     for (size_t i = 0; i < b->n_trees; i++) sum += tree_value(&b->node[i * b->n_nodes], x);
     return sum;
+}
+
+/* ---- at run time ---- */
+
+/* Fills in the part of a tree below a node. A leaf above the last nodes becomes comparisons that all rows
+ * pass alike, with its value behind both sides. */
+static void tree_fill(const BoostNode *node, size_t at, ModelTrees *t, size_t tree, size_t to)
+{
+    const size_t nodes = model_trees_nodes(t);
+    const BoostNode *from = &node[at];
+    if (to >= nodes) {
+        t->value[tree * (nodes + 1) + to - nodes] = from->at;
+        return;
+    }
+    const bool leaf = from->feature < 0;
+    t->feature[tree * nodes + to] = (uint8_t)(leaf ? 0 : from->feature);
+    t->at[tree * nodes + to] = leaf ? 0 : from->at;
+    for (size_t i = 0; i < 2; i++) tree_fill(node, leaf ? at : from->less + i, t, tree, 2 * to + 1 + i);
+}
+
+Err boost_trees(Arena *a, const Boost *b, ModelTrees **out)
+{
+    TRY(model_trees_new(a, (int)b->n_trees, b->n_trees ? b->depth : 1, out));
+    for (size_t i = 0; i < b->n_trees; i++) {
+        for (size_t n = 0; n < b->n_nodes; n++)
+            if (b->node[i * b->n_nodes + n].feature >= MODEL_FEATURES)
+                FAIL(ERR_INPUT, "a tree of feature %d, at most %d", b->node[i * b->n_nodes + n].feature,
+                     MODEL_FEATURES - 1);
+        tree_fill(&b->node[i * b->n_nodes], 0, *out, i, 0);
+    }
+    return ERR_OK;
 }

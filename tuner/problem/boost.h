@@ -2,13 +2,14 @@
  * it leave (J. Friedman, "Greedy function approximation: a gradient boosting machine", 2001). Features are
  * compared with quantiles of their values. Rows belong to groups, and only differences within a group
  * count: the mean of a group is not learned. */
-#ifndef MEASURE_BOOST_H
-#define MEASURE_BOOST_H
+#ifndef PROBLEM_BOOST_H
+#define PROBLEM_BOOST_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "problem/model_trees.h"
 
 /* x: [row][feature]. y: what is to be predicted. weight: of each row, above 0. group: of each row, below
  * n_groups. */
@@ -33,5 +34,8 @@ typedef struct Boost Boost;
 Err boost_train(Arena *a, const BoostRows *rows, const BoostOptions *o, Boost **out);
 /* The sum of all trees for a row of features. */
 float boost_value(const Boost *b, const float *x);
+/* The trees as they are at run time, in the arena. ERR_INPUT: these have at most MODEL_FEATURES features and
+ * MODEL_TREES_MAX trees. */
+Err boost_trees(Arena *a, const Boost *b, ModelTrees **out);
 
 #endif
