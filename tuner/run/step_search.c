@@ -30,9 +30,12 @@
 #include "run/search_group.h"
 
 /* The share of TimeBudget for the final measurements is FINAL_SHARE. Where making the operands of all sizes
- * takes long, it is SIZES_ROOM times their time instead, but at most FINAL_MOST: operands are made twice, for
- * the races and for the check of the winners on fresh data. */
-static const double FINAL_SHARE = 0.2, FINAL_MOST = 0.4, SIZES_ROOM = 2.2;
+ * and the launches of long kernels take more, it is SIZES_ROOM times the operands' time with the launches,
+ * but at most FINAL_MOST: operands are made twice, for the races and for the check of the winners on fresh
+ * data. Launches: about so many of a size's best kernel are as long as the last race at least, in which each
+ * kernel runs once and the last ones in ten blocks; those of a peer with its ten algorithms come on top. */
+static const double FINAL_SHARE = 0.2, FINAL_MOST = 0.4, SIZES_ROOM = 2.2, FINAL_LAUNCHES = 70,
+                    PEER_LAUNCHES = 30;
 /* The share for measuring kernels of the library on further sizes (search_fill.h). A config of fewer than
  * FILL_SIZES sizes is meant for these, and less is spent on others. */
 static const double FILL_SHARE = 0.2, FILL_SIZES = 100;
@@ -140,10 +143,19 @@ static double final_sizes_seconds(const Searching *x)
     return sum * scale_of(x);
 }
 
+/* Seconds of launches in the final race on a size of the config, by the model. */
+static double final_launches(const Searching *x, const SearchGroup *s, size_t z)
+{
+    const double n = FINAL_LAUNCHES + (x->as_given.Peer ? PEER_LAUNCHES : 0);
+    return s->search.launch_s && z < s->n_own ? n * s->search.launch_s[z] : 0;
+}
+
 /* Seconds of TimeBudget that are kept for the final measurements. */
 static double final_seconds(const Searching *x)
 {
-    const double need = SIZES_ROOM * final_sizes_seconds(x);
+    double need = SIZES_ROOM * final_sizes_seconds(x);
+    for (size_t i = 0; i < x->n; i++)
+        for (size_t z = 0; z < x->group[i].n_own; z++) need += final_launches(x, &x->group[i], z);
     return fmin(fmax(need, x->budget * FINAL_SHARE), x->budget * FINAL_MOST);
 }
 
@@ -219,7 +231,7 @@ static Err final_costs_note(const Searching *x, const SearchGroup *s)
     for (size_t z = 0; z < g->n_sizes; z++) {
         size_t n = 0;
         for (size_t i = 0; i < g->n_variants; i++) n += group_races(g, z, i);
-        g->searched.seconds[z] = race + scale * (LAST_S + size_seconds(g, z, n));
+        g->searched.seconds[z] = race + final_launches(x, s, z) + scale * (LAST_S + size_seconds(g, z, n));
     }
     return ERR_OK;
 }
