@@ -125,6 +125,33 @@ static void test_bound(void **unused)
     arena_fini(&a);
 }
 
+/* Numbers made ready beforehand give the same times. */
+static void test_ready(void **unused)
+{
+    (void)unused;
+    Arena a;
+    ModelSelector s;
+    int usable = 0;
+    arena_init(&a, 0);
+    selector_make(&a, &s);
+    for (size_t k = 0; k < N_KERNELS; k++) {
+        const ModelEntry *e = &s.entry[k];
+        usable += s.ready[k].usable;
+        for (int i = 0; i < N_SIZES; i++) {
+            ModelSize z = size_draw();
+            ModelTime t = {0}, ready = {0};
+            if (i % 3 == 0) z.once_a = draw(1, 100) / 100.0, z.once_b = draw(1, 100) / 100.0;
+            model_time(&e->kernel, &e->device, &e->rates, &z, &t);
+            const double seconds = model_time_ready(&s.ready[k], &e->kernel, &e->device, &e->rates, &z, NULL);
+            model_time_ready(&s.ready[k], &e->kernel, &e->device, &e->rates, &z, &ready);
+            assert_true(t.seconds == seconds);
+            assert_memory_equal(&t, &ready, sizeof t);
+        }
+    }
+    assert_true(usable > N_KERNELS / 2 && usable < N_KERNELS);
+    arena_fini(&a);
+}
+
 /* Counts the kernels that the choice evaluates. */
 static bool count(void *ctx, size_t kernel)
 {
@@ -293,8 +320,9 @@ static void test_places(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bound),      cmocka_unit_test(test_choice),
-                                       cmocka_unit_test(test_unmeasured), cmocka_unit_test(test_correction),
-                                       cmocka_unit_test(test_places),     cmocka_unit_test(test_unknown)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bound),      cmocka_unit_test(test_ready),
+                                       cmocka_unit_test(test_choice),     cmocka_unit_test(test_unmeasured),
+                                       cmocka_unit_test(test_correction), cmocka_unit_test(test_places),
+                                       cmocka_unit_test(test_unknown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,14 +84,19 @@ FLOATS_INLINE FloatsMask floats_mask_max(FloatsMask a, FloatsMask b)
     return v;
 }
 
+#ifdef __clang__
+#define FLOATS_SHUFFLE(v, ...) __builtin_shufflevector(v, v, __VA_ARGS__)
+#else
+#define FLOATS_SHUFFLE(v, ...) __builtin_shuffle(v, (FloatsMask){__VA_ARGS__})
+#endif
+
 /* The largest and the least element. */
 FLOATS_INLINE int32_t floats_mask_most(FloatsMask v)
 {
-    int32_t x[FLOATS];
-    memcpy(x, &v, sizeof x);
-    for (int n = FLOATS / 2; n > 0; n /= 2)
-        for (int i = 0; i < n; i++) x[i] = x[i] > x[i + n] ? x[i] : x[i + n];
-    return x[0];
+    v = floats_mask_max(v, FLOATS_SHUFFLE(v, 4, 5, 6, 7, 0, 1, 2, 3));
+    v = floats_mask_max(v, FLOATS_SHUFFLE(v, 2, 3, 0, 1, 6, 7, 4, 5));
+    v = floats_mask_max(v, FLOATS_SHUFFLE(v, 1, 0, 3, 2, 5, 4, 7, 6));
+    return v[0];
 }
 
 FLOATS_INLINE int32_t floats_mask_least(FloatsMask v) { return ~floats_mask_most(~v); }

@@ -56,15 +56,16 @@ static double down(double x) { return (double)(int64_t)x; }
 
 static double least(double a, double b) { return a < b ? a : b; }
 static double most(double a, double b) { return a > b ? a : b; }
+static double fourth(double x) { return x * x * (x * x); }
 /* The time of costs that mostly overlap: close to the largest, and more where several are alike. */
-static double overlap(const double *x, int n)
+static double overlap(double a, double b, double c, double d, double e)
 {
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += x[i] * x[i] * (x[i] * x[i]);
-    return sqrt(sqrt(sum));
+    return sqrt(sqrt(fourth(a) + fourth(b) + fourth(c) + fourth(d) + fourth(e)));
 }
 
 /* ---- GPUs ---- */
+
+static int level_of(int32_t align) { return __builtin_ctz((unsigned)align | MODEL_ALIGN_MAX); }
 
 /* Numbers that are the same for all waves. */
 typedef struct {
@@ -75,10 +76,8 @@ typedef struct {
     double tiles_m, tiles_n, groups; /* tiles of a matrix of the batch; work-groups in all */
     double cus;                      /* compute units that clusters can use */
     double chunks;                   /* of a part of K */
-    double l2_bytes;                 /* of one chunk of one work-group */
-    /* seconds of a chunk: of one work-group by itself; of the L2 cache for one compute unit, and for all in
-     * all; of DRAM for a byte; of the wait for others of a cluster */
-    double math_s, local_s, latency_s, l2_s, l2_all_s, dram_s, waits_s;
+    ModelReadyChunk of;              /* one chunk of one work-group */
+    double dram_s, waits_s; /* seconds of DRAM for a byte; of a chunk's wait for others of a cluster */
     double fill_s, store_s; /* of a tile */
     double resident;        /* part of A and B that stays in the L2 cache */
     bool unshared;          /* stream-K: work-groups are at different places of K, and share no loads */
@@ -134,13 +133,19 @@ bool model_is_copied(int32_t pack, int32_t align)
  * tile has fewer in a row where its side lies along contiguous memory (H200: 1 to 4 halves of a column,
  * 4096x1x4096). Where a tile has the whole side, rows follow each other in a sector.
  * side, all: elements of the tile and of the operand along its side. */
+static const double SECTOR = 32;
+static bool is_narrow(const ModelKernel *k, bool contiguous, int32_t side)
+{
+    return k->class != MODEL_ENGINE && contiguous && (double)side * k->bytes_ab < SECTOR;
+}
+
 static double l2_waste(const ModelKernel *k, bool contiguous, int32_t side, double all, int32_t align)
 {
-    static const double SECTOR = 32, TWO_LINES = 0.7;
+    static const double TWO_LINES = 0.7;
     const double row = (double)(contiguous ? side : k->depth) * k->bytes_ab;
     if (k->class == MODEL_ENGINE)
         return 1 + TWO_LINES * most(least(row, MODEL_ALIGN_MAX) - align, 0) / MODEL_ALIGN_MAX;
-    return contiguous && row < SECTOR && side < all ? SECTOR / row : 1;
+    return is_narrow(k, contiguous, side) && side < all ? SECTOR / row : 1;
 }
 
 /* The part of an operand's elements of a chunk of K that are loaded for it. once: as of a ModelSize. */
@@ -185,23 +190,42 @@ double model_wait_clocks(const ModelKernel *k, const ModelRates *r)
     return cluster > 1 ? r->cluster_clocks * (cluster > 4 ? 3 : cluster / 2.0) : 0;
 }
 
-static void gpu_chunk(Gpu *g)
+/* z: as of model_l2_bytes. */
+static ModelReadyChunk chunk_of(const ModelKernel *k, const ModelDevice *d, const ModelRates *r,
+                                int32_t align_a, int32_t align_b, const ModelSize *z)
 {
-    const ModelKernel *k = g->k;
-    const ModelRates *r = g->r;
-    const double s = 1 / g->d->clock_hz, l2 = 1 / r->l2;
-    const ModelChunk chunk = model_chunk(k, g->d, r, g->z->align_a, g->z->align_b);
-    g->waits_s = model_wait_clocks(k, r) * s;
-    g->l2_bytes = model_l2_bytes(k, g->z->align_a, g->z->align_b, g->z);
-    g->math_s = chunk.math * s;
-    g->local_s = chunk.local * s;
-    g->latency_s = chunk.latency * s;
-    g->l2_s = g->l2_bytes * l2 * s * (1 / 64.0);
-    g->l2_all_s = g->l2_bytes * l2 / g->d->l2_rate;
-    g->dram_s = 1 / (g->d->dram_rate * r->dram);
-    g->fill_s = (r->group_clocks + r->load_clocks) * s;
+    const double s = 1 / d->clock_hz, l2 = 1 / r->l2, bytes = model_l2_bytes(k, align_a, align_b, z);
+    const ModelChunk chunk = model_chunk(k, d, r, align_a, align_b);
+    return (ModelReadyChunk){
+        chunk.math * s,         chunk.local * s, chunk.latency * s, bytes, bytes * l2 * s * (1 / 64.0),
+        bytes * l2 / d->l2_rate};
+}
+
+static void gpu_fixed(Gpu *g)
+{
+    const double s = 1 / g->d->clock_hz;
+    g->cus = model_cus(g->k, g->d);
+    g->waits_s = model_wait_clocks(g->k, g->r) * s;
+    g->dram_s = 1 / (g->d->dram_rate * g->r->dram);
+    g->fill_s = (g->r->group_clocks + g->r->load_clocks) * s;
+}
+
+/* Numbers that depend on the size by its alignments alone. */
+static void gpu_ready(Gpu *g, const ModelReady *x)
+{
+    const int a = level_of(g->z->align_a), b = level_of(g->z->align_b);
+    g->cus = x->cus, g->waits_s = x->waits_s, g->dram_s = x->dram_s, g->fill_s = x->fill_s;
+    g->store_s = x->store_s[level_of(g->z->align_d)][g->z->reads_c];
+    g->of = x->chunk[a][b];
+}
+
+static void gpu_chunk(Gpu *g, double wide)
+{
+    const double s = 1 / g->d->clock_hz, l2 = 1 / g->r->l2;
+    g->of = chunk_of(g->k, g->d, g->r, g->z->align_a, g->z->align_b, g->z);
+    g->of.l2_bytes /= wide, g->of.l2_s /= wide, g->of.l2_all_s /= wide;
     g->fill_s += g->pixel_bytes * l2 * most(s * (1 / 64.0), g->cus / g->d->l2_rate);
-    g->store_s = model_store_clocks(k, g->d, r, g->z->align_d, g->z->reads_c) * s;
+    g->store_s = model_store_clocks(g->k, g->d, g->r, g->z->align_d, g->z->reads_c) * s;
 }
 
 /* Bytes of the pixels that a tile keeps: those of all channels, or with groups those of its rows' groups. */
@@ -223,10 +247,14 @@ static double block_seconds(const Gpu *g)
 }
 
 static void gpu_init(Gpu *g, const ModelKernel *k, const ModelDevice *d, const ModelRates *r,
-                     const ModelSize *z, double wide, bool groups)
+                     const ModelSize *z, double wide, bool groups, const ModelReady *ready)
 {
     double cluster = (double)k->cluster_m * k->cluster_n;
     *g = (Gpu){.k = k, .d = d, .r = r, .z = z};
+    if (ready)
+        gpu_ready(g, ready);
+    else
+        gpu_fixed(g);
     g->tiles_m = up(z->m / k->tile_m);
     g->tiles_n = up(z->n / k->tile_n);
     if (cluster > 1) { /* clusters begin and end together */
@@ -234,16 +262,15 @@ static void gpu_init(Gpu *g, const ModelKernel *k, const ModelDevice *d, const M
         g->tiles_n = up(g->tiles_n / k->cluster_n) * k->cluster_n;
     }
     g->groups = g->tiles_m * g->tiles_n * z->batch * k->split;
-    g->cus = model_cus(k, d);
     g->chunks = up(up(z->k / k->depth) / k->split);
     g->once_a = model_once(z->once_a), g->once_b = model_once(z->once_b);
     g->pixel_bytes = kept_bytes(g, groups);
     double once = (z->m * g->once_a + z->n * g->once_b) * z->k * z->batch * k->bytes_ab;
     g->resident = once > 0 ? least(1, MODEL_RESIDENT * d->l2_bytes / once) : 1;
-    gpu_chunk(g);
+    if (ready) return;
+    gpu_chunk(g, wide);
     if (model_pixels(k) == MODEL_PIXELS_OF_CHUNKS)
         g->waits_s += block_seconds(g) * k->depth / line_block(k->depth);
-    g->l2_bytes /= wide, g->l2_s /= wide, g->l2_all_s /= wide;
 }
 
 /* Bytes from DRAM of a wave for one chunk of each of its work-groups. */
@@ -286,9 +313,9 @@ static void add_waves(Waves *w, const Gpu *g, double groups, double each, bool f
     double busy = least(g->cus, groups), chunks = g->chunks,
            dram = comes > 0 || w->detailed ? wave_dram_bytes(g, groups) : 0;
     /* a compute unit takes 64 bytes in a clock from the L2 cache, and all of them what it can give */
-    double x[5] = {each * g->math_s, each * g->local_s, each * most(g->l2_s, g->l2_all_s * busy),
-                   dram * comes * g->dram_s, g->latency_s};
-    double loop = (overlap(x, 5) + g->waits_s) * chunks;
+    double x[5] = {each * g->of.math_s, each * g->of.local_s, each * most(g->of.l2_s, g->of.l2_all_s * busy),
+                   dram * comes * g->dram_s, g->of.latency_s};
+    double loop = (overlap(x[0], x[1], x[2], x[3], x[4]) + g->waits_s) * chunks;
     /* other work-groups of the compute unit compute while one fills or stores */
     double alone = k->persistent ? (first ? 1 : 0) : first || each <= 1 ? 1 : 1 / each;
     /* of a persistent work-group's later tiles the loads are on their way, but its threads begin together */
@@ -302,7 +329,7 @@ static void add_waves(Waves *w, const Gpu *g, double groups, double each, bool f
     add_terms(w, g, x, times);
     w->term[MODEL_TERM_fill] += times * fill;
     w->term[MODEL_TERM_store] += times * store;
-    w->l2_read += times * (g->l2_bytes * chunks + g->pixel_bytes) * groups;
+    w->l2_read += times * (g->of.l2_bytes * chunks + g->pixel_bytes) * groups;
     w->dram_read += times * dram * chunks;
 }
 
@@ -402,7 +429,7 @@ static double shares_seconds(const Gpu *g, int64_t times)
     const double tile = (double)k->tile_m * k->tile_n;
     if (k->stream_part) /* in elements of K of a tile */
         return (double)(times * k->stream_part + k->stream_fix) / k->depth *
-               overlap((const double[]){g->math_s, g->local_s, g->latency_s}, 3);
+               overlap(g->of.math_s, g->of.local_s, g->of.latency_s, 0, 0);
     return (2 * tile * k->bytes_sum / (32 * g->r->store) + g->r->load_clocks) / g->d->clock_hz;
 }
 
@@ -449,13 +476,13 @@ static double add_stream(Waves *sum, Gpu *g, double slots, double *split)
 }
 
 static double gpu_time(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, const ModelSize *z,
-                       ModelTime *out)
+                       const ModelReady *ready, ModelTime *out)
 {
     Gpu g;
-    double wide;
-    bool groups;
-    const ModelSize all = model_sides(k, z, &wide, &groups);
-    gpu_init(&g, k, d, r, &all, wide, groups);
+    double wide = 1;
+    bool groups = false;
+    const ModelSize all = ready ? *z : model_sides(k, z, &wide, &groups);
+    gpu_init(&g, k, d, r, &all, wide, groups, ready);
     const double slots = g.cus * k->groups;
     double shares = 0, rounds;
     Waves sum;
@@ -522,9 +549,10 @@ static double host_time(const ModelKernel *k, const ModelDevice *d, const ModelR
     t[MODEL_TERM_split] =
         k->split > 1 ? z->m * z->n * z->batch * k->split * k->bytes_sum / l2_rate + r->split_s : 0;
     t[MODEL_TERM_launch] = r->launch_s * (threads > 1 ? 2 : 1);
-    double x[5] = {t[MODEL_TERM_math], t[MODEL_TERM_local], t[MODEL_TERM_l2], t[MODEL_TERM_dram], chain};
-    double seconds = overlap(x, 5) + calls + t[MODEL_TERM_fill] + t[MODEL_TERM_store] + t[MODEL_TERM_split] +
-                     t[MODEL_TERM_launch];
+    double loop =
+        overlap(t[MODEL_TERM_math], t[MODEL_TERM_local], t[MODEL_TERM_l2], t[MODEL_TERM_dram], chain);
+    double seconds =
+        loop + calls + t[MODEL_TERM_fill] + t[MODEL_TERM_store] + t[MODEL_TERM_split] + t[MODEL_TERM_launch];
     if (!out) return seconds;
     finish(k, d, z, &sum, seconds, out);
     out->tiles = tiles;
@@ -537,42 +565,29 @@ static double host_time(const ModelKernel *k, const ModelDevice *d, const ModelR
 double model_time(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, const ModelSize *z,
                   ModelTime *out)
 {
-    return k->class == MODEL_HOST ? host_time(k, d, r, z, out) : gpu_time(k, d, r, z, out);
+    return k->class == MODEL_HOST ? host_time(k, d, r, z, out) : gpu_time(k, d, r, z, NULL, out);
 }
 
-/* ---- numbers of files ---- */
+/* ---- numbers made ready ---- */
 
-static bool within(double v, double lo, double hi) { return v >= lo && v <= hi; }
-
-bool model_kernel_ok(const ModelKernel *k)
+void model_ready(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, ModelReady *out)
 {
-    const int32_t positive[] = {k->tile_m,  k->tile_n,    k->depth,     k->threads,   k->groups,
-                                k->stages,  k->split,     k->cluster_m, k->cluster_n, k->bytes_ab,
-                                k->bytes_d, k->bytes_sum, k->load_a,    k->load_b,    k->store};
-    for (size_t i = 0; i < sizeof positive / sizeof *positive; i++)
-        if (positive[i] < 1 || positive[i] > 1 << 24) return false;
-    bool host = k->class == MODEL_HOST;
-    int32_t least_unit = host ? 1 : 0;
-    return k->class >= 0 && k->class < MODEL_CLASSES && k->split_kind >= 0 &&
-           k->split_kind <= MODEL_SPLIT_STREAM && k->steps >= 0 && k->steps <= 1 << 24 &&
-           k->unit_m >= least_unit && k->unit_n >= least_unit && k->block_m >= least_unit &&
-           k->block_n >= least_unit && within((double)k->rate, 1e-3, 1e9) &&
-           within((double)k->peak, 1e-3, 1e9) && within((double)k->local_bytes, 0, 1e9);
+    Gpu g = {.k = k, .d = d, .r = r};
+    *out = (ModelReady){.usable = k->class != MODEL_HOST && d->n_cu > 0 && !model_has_other_sides(k) &&
+                                  !model_pixels(k) && !is_narrow(k, k->free_a, k->tile_m) &&
+                                  !is_narrow(k, k->free_b, k->tile_n)};
+    if (!out->usable) return;
+    gpu_fixed(&g);
+    out->cus = g.cus, out->waits_s = g.waits_s, out->dram_s = g.dram_s, out->fill_s = g.fill_s;
+    for (int a = 0; a < MODEL_ALIGNS; a++)
+        for (int b = 0; b < MODEL_ALIGNS; b++) out->chunk[a][b] = chunk_of(k, d, r, 1 << a, 1 << b, NULL);
+    for (int i = 0; i < MODEL_ALIGNS; i++)
+        for (int c = 0; c < 2; c++)
+            out->store_s[i][c] = model_store_clocks(k, d, r, 1 << i, c) * (1 / d->clock_hz);
 }
 
-bool model_device_ok(const ModelDevice *d)
+double model_time_ready(const ModelReady *ready, const ModelKernel *k, const ModelDevice *d,
+                        const ModelRates *r, const ModelSize *z, ModelTime *out)
 {
-    return within(d->n_cu, 1, 1e6) && within(d->clock_hz, 1e6, 1e11) && within(d->local_rate, 1e-3, 1e6) &&
-           within(d->l2_bytes, 0, 1e12) && within(d->l2_rate, 1e6, 1e18) && within(d->dram_rate, 1e6, 1e18) &&
-           within(d->dies, 1, 1e3);
-}
-
-bool model_rates_ok(const ModelRates *r)
-{
-    return within(r->math, 1e-4, 1e4) && within(r->local, 1e-4, 1e4) && within(r->l2, 1e-4, 1e4) &&
-           within(r->dram, 1e-4, 1e4) && within(r->store, 1e-4, 1e4) && within(r->launch_s, 0, 1) &&
-           within(r->group_clocks, 0, 1e9) && within(r->load_clocks, 0, 1e9) &&
-           within(r->step_clocks, 0, 1e9) && within(r->cluster_clocks, 0, 1e9) &&
-           within(r->slow, 1e-4, 1e4) && within(r->chunk_clocks, 0, 1e9) && within(r->split_s, 0, 1) &&
-           within(r->power, 0, 10);
+    return ready->usable ? gpu_time(k, d, r, z, ready, out) : model_time(k, d, r, z, out);
 }

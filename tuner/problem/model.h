@@ -272,6 +272,25 @@ bool model_kernel_ok(const ModelKernel *k);
 bool model_device_ok(const ModelDevice *d);
 bool model_rates_ok(const ModelRates *r);
 
+/* Of a GPU's kernel, what the model's time takes from the size's alignments alone, so that it is made once
+ * for many sizes. Alignments are powers of two up to MODEL_ALIGN_MAX, by their logarithm. */
+enum { MODEL_ALIGNS = 8 };
+typedef struct {
+    double math_s, local_s, latency_s; /* seconds of a chunk of K of one work-group by itself */
+    double l2_bytes;                   /* of the chunk */
+    double l2_s, l2_all_s;             /* of the L2 cache for one compute unit, and for all in all */
+} ModelReadyChunk;
+typedef struct {
+    bool usable; /* false: the kernel's numbers depend on the sizes in other ways too */
+    double cus, waits_s, dram_s, fill_s;
+    ModelReadyChunk chunk[MODEL_ALIGNS][MODEL_ALIGNS]; /* by the alignments of A and B */
+    double store_s[MODEL_ALIGNS][2]; /* of a tile, by the alignment of D; without and with C */
+} ModelReady;
+void model_ready(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, ModelReady *out);
+/* The same as model_time. */
+double model_time_ready(const ModelReady *ready, const ModelKernel *k, const ModelDevice *d,
+                        const ModelRates *r, const ModelSize *size, ModelTime *out);
+
 /* Predicted seconds. out may be NULL. About 100 ns. */
 double model_time(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, const ModelSize *size,
                   ModelTime *out);

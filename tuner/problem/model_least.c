@@ -43,7 +43,7 @@
 #define LEAST_D_LISTS(L) L(end) L(store) L(again) L(fixed)
 
 /* Alignments of an operand: powers of two up to MODEL_ALIGN_MAX. */
-enum { ALIGNS = 8, ALIGNS_AB = ALIGNS * ALIGNS };
+enum { ALIGNS = MODEL_ALIGNS, ALIGNS_AB = ALIGNS * ALIGNS };
 _Static_assert(1 << (ALIGNS - 1) == MODEL_ALIGN_MAX, "the last alignment is the largest");
 static int level_of(int32_t align) { return __builtin_ctz((unsigned)align | MODEL_ALIGN_MAX); }
 

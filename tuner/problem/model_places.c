@@ -202,7 +202,8 @@ FLOATS_INLINE void order_of(Rows rows, uint32_t order[ROWS * FLOATS])
     int32_t key[ROWS * FLOATS], rank[ROWS * FLOATS];
     memcpy(key, keys, sizeof key);
     for (int k = 0; k < ROWS * FLOATS; k++) {
-        const FloatsMask other = floats_mask_of(key[k]);
+        const int32_t x = key[k];
+        const FloatsMask other = {x, x, x, x, x, x, x, x};
         of_a -= other < a, of_b -= other < b, of_c -= other < c, of_d -= other < d; /* true is -1 */
     }
     const FloatsMask ranks[ROWS] = {of_a, of_b, of_c, of_d};

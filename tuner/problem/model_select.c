@@ -139,6 +139,7 @@ Err model_selector_new(Arena *a, size_t n_kernels, size_t n_points, ModelSelecto
     TRY_ALLOC(s->residual = ARENA_ARRAY(a, n_points * n_kernels + 1, float));
     TRY(learned_new(a, s, &s->rough));
     TRY(model_least_new(a, n_kernels, &s->least));
+    TRY_ALLOC(s->ready = ARENA_ARRAY(a, n_kernels + 1, ModelReady));
     for (size_t i = 0; i < n_points * n_kernels; i++) s->residual[i] = NAN;
     return ERR_OK;
 }
@@ -150,6 +151,7 @@ Err model_selector_trees(Arena *a, ModelSelector *s, const ModelTrees *trees)
     if (!trees) return ERR_OK;
     TRY_ALLOC(s->left = ARENA_ARRAY(a, n + 1, float));
     for (size_t i = 0; i < n; i++) s->left[i] = NAN;
+    TRY(model_forest_new(a, trees, s->n_kernels, &s->forest));
     return learned_new(a, s, &s->fine);
 }
 
@@ -215,17 +217,11 @@ static void corrected(ModelSelector *s, size_t p)
         *error_of(s, &s->rough, p, k) = s->residual[p * s->n_kernels + k] - correction[k];
 }
 
-/* What the trees say of a kernel on a size whose model's time is t. */
-static float by_trees(const ModelSelector *s, size_t k, const ModelSize *z, const ModelTime *t)
-{
-    float x[MODEL_FEATURES];
-    model_features(&s->entry[k].kernel, z, s->entry[k].device.n_cu, t, x);
-    return model_trees_value(s->trees, x);
-}
-
 /* Fills in `error` of a point with what the trees leave. */
 static void left_of(ModelSelector *s, size_t p)
 {
+    ModelForestSize z;
+    model_forest_size(s->forest, &s->size[p], &z);
     for (size_t k = 0; k < s->n_kernels; k++) {
         const float residual = s->residual[p * s->n_kernels + k];
         float *left = &s->left[p * s->n_kernels + k];
@@ -233,7 +229,7 @@ static void left_of(ModelSelector *s, size_t p)
             const ModelEntry *e = &s->entry[k];
             ModelTime t;
             model_time(&e->kernel, &e->device, &e->rates, &s->size[p], &t);
-            *left = residual - by_trees(s, k, &s->size[p], &t);
+            *left = residual - model_forest_value(s->forest, k, &z, &t);
         }
         *error_of(s, &s->fine, p, k) = *left;
     }
@@ -257,6 +253,8 @@ void model_selector_finish(ModelSelector *s)
         const ModelEntry *e = &s->entry[k];
         model_least_set(s->least, k, &e->kernel, &e->device, &e->rates);
         model_least_correct(s->least, k, e->shape);
+        model_ready(&e->kernel, &e->device, &e->rates, &s->ready[k]);
+        if (s->trees) model_forest_set(s->forest, k, &e->kernel, e->device.n_cu);
     }
     for (size_t p = 0; p < s->n_points; p++) {
         const ModelPoint x = model_point(&s->size[p]);
@@ -306,11 +304,11 @@ static float near_residual(const ModelSelector *s, const ModelLearned *l, const 
 }
 
 /* Seconds of a kernel whose model's time is t, with the trees. */
-static double fine_time(const ModelSelector *s, const ModelNear *near, size_t k, const ModelSize *z,
-                        const ModelTime *t)
+static double fine_time(const ModelSelector *s, const ModelNear *near, size_t k, const ModelTime *t,
+                        float value)
 {
     const float residual = near_residual(s, &s->fine, near, k) + near->left;
-    return t->seconds * (double)expf(by_trees(s, k, z, t) + residual);
+    return t->seconds * (double)expf(value + residual);
 }
 
 double model_predict(const ModelSelector *s, const ModelNear *near, size_t k, const ModelSize *z)
@@ -318,8 +316,10 @@ double model_predict(const ModelSelector *s, const ModelNear *near, size_t k, co
     const ModelEntry *e = &s->entry[k];
     ModelTime t;
     if (s->trees) {
+        ModelForestSize of;
         model_time(&e->kernel, &e->device, &e->rates, z, &t);
-        return fine_time(s, near, k, z, &t);
+        model_forest_size(s->forest, z, &of);
+        return fine_time(s, near, k, &t, model_forest_value(s->forest, k, &of, &t));
     }
     return entry_time(e, z) * (double)expf(near_residual(s, &s->rough, near, k) + near->common +
                                            model_correction(s->least, k, z));
@@ -406,14 +406,22 @@ static const double NEAR_BEST = 1.15;
 
 typedef struct {
     size_t kernel;
-    double seconds; /* by the correction */
-    ModelTime time; /* of the model, with trees */
+    double seconds;  /* by the correction */
+    ModelTime *time; /* of the model, with trees */
 } Finalist;
 
 typedef struct {
     int n, most;
     Finalist of[FINALISTS];
+    ModelTime time[FINALISTS + 1];
+    ModelTime *unused;
 } Finalists;
+
+static void finalists_init(Finalists *f, int most)
+{
+    f->n = 0, f->most = most;
+    f->unused = f->time;
+}
 
 /* Whether a kernel that takes that long, or has that bound, can be among them. */
 static bool can_be_among(const Finalists *f, double seconds)
@@ -423,27 +431,34 @@ static bool can_be_among(const Finalists *f, double seconds)
     return seconds < NEAR_BEST * f->of[0].seconds;
 }
 
-static void finalist_add(Finalists *f, const Finalist *x)
+/* Adds a kernel whose time is f->unused. */
+static void finalist_add(Finalists *f, size_t kernel, double seconds)
 {
-    int at = f->n < f->most ? f->n++ : f->n - 1;
-    for (; at > 0 && f->of[at - 1].seconds > x->seconds; at--) f->of[at] = f->of[at - 1];
-    f->of[at] = *x;
+    const Finalist x = {kernel, seconds, f->unused};
+    int at = f->n;
+    if (f->n < f->most)
+        f->unused = &f->time[++f->n];
+    else
+        f->unused = f->of[--at].time;
+    for (; at > 0 && f->of[at - 1].seconds > seconds; at--) f->of[at] = f->of[at - 1];
+    f->of[at] = x;
 }
 
 static size_t best_by_trees(const ModelSelector *s, const ModelNear *near, const Finalists *f,
                             const ModelSize *z, double *seconds)
 {
-    size_t best = SIZE_MAX, n = 0;
-    float x[FINALISTS][MODEL_FEATURES], value[FINALISTS];
-    for (; n < (size_t)f->n && f->of[n].seconds <= NEAR_BEST * f->of[0].seconds; n++) {
-        const ModelEntry *e = &s->entry[f->of[n].kernel];
-        model_features(&e->kernel, z, e->device.n_cu, &f->of[n].time, x[n]);
-    }
-    model_trees_values(s->trees, n, x, value);
-    for (size_t i = 0; i < n; i++) {
-        const float residual = near_residual(s, &s->fine, near, f->of[i].kernel) + near->left;
-        const double t = f->of[i].time.seconds * (double)expf(value[i] + residual);
-        if (best == SIZE_MAX || t < *seconds) best = f->of[i].kernel, *seconds = t;
+    size_t best = SIZE_MAX, kernel[FINALISTS];
+    const ModelTime *time[FINALISTS];
+    float value[FINALISTS];
+    int n = 0;
+    ModelForestSize of;
+    model_forest_size(s->forest, z, &of);
+    for (; n < f->n && f->of[n].seconds <= NEAR_BEST * f->of[0].seconds; n++)
+        kernel[n] = f->of[n].kernel, time[n] = f->of[n].time;
+    model_forest_values(s->forest, &of, n, kernel, time, value);
+    for (int i = 0; i < n; i++) {
+        const double t = fine_time(s, near, kernel[i], time[i], value[i]);
+        if (best == SIZE_MAX || t < *seconds) best = kernel[i], *seconds = t;
     }
     return best;
 }
@@ -455,11 +470,12 @@ static size_t choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *a
                      double *seconds)
 {
     ModelNear near;
-    Finalists f = {.most = s->trees ? FINALISTS : 1};
+    Finalists f;
     float residual[MODEL_KERNELS_MAX], least[MODEL_KERNELS_MAX];
     int32_t key[MODEL_KERNELS_MAX];
     const size_t n = s->n_kernels;
     if (!n) return SIZE_MAX;
+    finalists_init(&f, s->trees ? FINALISTS : 1);
     model_near(s, z, &near);
     model_least_us(s->least, n, z, least, residual);
     expect(s, &near, least, residual, key);
@@ -471,12 +487,12 @@ static size_t choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *a
         const ModelEntry *e = &s->entry[k];
         key[k] = INT32_MAX;
         if (allowed && f.most == 1 && !allowed(ctx, k)) continue;
-        Finalist x = {.kernel = k};
-        x.seconds = model_time(&e->kernel, &e->device, &e->rates, z, s->trees ? &x.time : NULL) *
-                    (double)expf(residual[k]);
-        if (!(x.seconds < INFINITY) || !can_be_among(&f, x.seconds)) continue;
+        ModelTime *const time = s->trees ? f.unused : NULL;
+        const double t = model_time_ready(&s->ready[k], &e->kernel, &e->device, &e->rates, z, time) *
+                         (double)expf(residual[k]);
+        if (!(t < INFINITY) || !can_be_among(&f, t)) continue;
         if (allowed && f.most > 1 && !allowed(ctx, k)) continue;
-        finalist_add(&f, &x);
+        finalist_add(&f, k, t);
     }
     if (f.n == 0) return SIZE_MAX;
     *seconds = f.of[0].seconds;

@@ -23,6 +23,7 @@
 
 #include "base/arena.h"
 #include "problem/model.h"
+#include "problem/model_forest.h"
 #include "problem/model_least.h"
 #include "problem/model_places.h"
 #include "problem/model_trees.h"
@@ -78,6 +79,8 @@ typedef struct {
     ModelLearned rough;  /* from residuals without the kernels' corrections */
     ModelLearned fine;   /* from `left`; without trees it has no members */
     struct ModelLeast *least;
+    ModelReady *ready;   /* of each kernel */
+    ModelForest *forest; /* of the trees */
 } ModelSelector;
 
 /* Whether that many are within the bounds, MODEL_TIMES_MAX residuals in all. */
@@ -90,7 +93,8 @@ static inline bool model_selector_fits(size_t n_kernels, size_t n_points)
 
 /* Memory for a selector, in the arena, with no residual known. ERR_INPUT: too many. */
 Err model_selector_new(Arena *a, size_t n_kernels, size_t n_points, ModelSelector *s);
-/* Gives a selector trees, which must live as long, and memory for `left` in the arena, with none known. */
+/* Gives a selector trees, which must live as long, and memory for `left` in the arena, with none known.
+ * ERR_INPUT: trees with too many bounds (model_forest.h). */
 Err model_selector_trees(Arena *a, ModelSelector *s, const ModelTrees *trees);
 /* Fills in the rest from entry, size, residual and, with trees, `left`; of this what is not known, although
  * the residual is, is computed. */

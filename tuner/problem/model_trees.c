@@ -1,7 +1,6 @@
 /* Boosted trees that correct the performance model. See model_trees.h. */
 #include "problem/model_trees.h"
 
-#include <math.h>
 #include <string.h>
 
 Err model_trees_new(Arena *a, int n, int depth, ModelTrees **out)
@@ -19,79 +18,72 @@ Err model_trees_new(Arena *a, int n, int depth, ModelTrees **out)
     return ERR_OK;
 }
 
-static float log_of(double x) { return (float)log2(x > 1e-12 ? x : 1e-12); }
+/* Features are only compared, so that no logarithms are needed. */
+void model_size_features(const ModelSize *z, float x[MODEL_SIZE_FEATURES])
+{
+    const float of[MODEL_SIZE_FEATURES] = {(float)z->m,      (float)z->n,       (float)z->k,
+                                           (float)z->batch,  (float)z->align_a, (float)z->align_b,
+                                           (float)z->align_d};
+    memcpy(x, of, sizeof of);
+}
 
-static double part_of_tile(double size, double tile) { return size / tile - floor(size / tile); }
+static float flag(const ModelKernel *k, int32_t of) { return k->flags & of ? 1 : 0; }
+
+void model_kernel_features(const ModelKernel *k, float x[MODEL_KERNEL_FEATURES])
+{
+    const float of[MODEL_KERNEL_FEATURES] = {
+        (float)k->class,      (float)k->tile_m,     (float)k->tile_n,         (float)k->depth,
+        (float)k->threads,    (float)k->groups,     (float)k->stages,         (float)k->split,
+        (float)k->split_kind, (float)k->persistent, (float)k->mapping,        (float)k->cluster_m,
+        (float)k->cluster_n,  (float)k->load_a,     (float)k->load_b,         (float)k->store,
+        (float)k->pack_a,     (float)k->pack_b,     flag(k, MODEL_DEPENDENT), flag(k, MODEL_LAGS),
+        flag(k, MODEL_SWAPS), flag(k, MODEL_RESETS)};
+    memcpy(x, of, sizeof of);
+}
+
+/* Of positive numbers far below 2^63. */
+static double down(double x) { return (double)(int64_t)x; }
+static double up(double x) { return down(x) + (down(x) < x ? 1.0 : 0.0); }
+
+void model_launch_features(const ModelKernel *k, const ModelSize *z, double n_cu, const ModelTime *t,
+                           float x[MODEL_LAUNCH_FEATURES])
+{
+    const double tiles_m = z->m / k->tile_m, tiles_n = z->n / k->tile_n, part = 1 / t->seconds;
+    const float of[MODEL_LAUNCH_FEATURES - MODEL_N_TERMS] = {(float)t->tiles,
+                                                             (float)t->waves,
+                                                             (float)t->last_fill,
+                                                             (float)t->seconds,
+                                                             (float)(z->k / k->depth),
+                                                             (float)(tiles_m - down(tiles_m)),
+                                                             (float)(tiles_n - down(tiles_n)),
+                                                             (float)up(tiles_m),
+                                                             (float)up(tiles_n),
+                                                             (float)(t->tiles < n_cu ? t->tiles / n_cu : 1),
+                                                             (float)t->edge_waste,
+                                                             (float)(t->bound_seconds * part)};
+    memcpy(x, of, sizeof of);
+    for (int i = 0; i < MODEL_N_TERMS; i++)
+        x[MODEL_LAUNCH_FEATURES - MODEL_N_TERMS + i] = (float)(t->term[i] * part);
+}
 
 void model_features(const ModelKernel *k, const ModelSize *z, double n_cu, const ModelTime *t,
                     float x[MODEL_FEATURES])
 {
-    const float of[MODEL_FEATURES - MODEL_N_TERMS] = {log_of(z->m),
-                                                      log_of(z->n),
-                                                      log_of(z->k),
-                                                      log_of(z->batch),
-                                                      log_of(z->align_a),
-                                                      log_of(z->align_b),
-                                                      log_of(z->align_d),
-                                                      (float)k->class,
-                                                      log_of(k->tile_m),
-                                                      log_of(k->tile_n),
-                                                      log_of(k->depth),
-                                                      log_of(k->threads),
-                                                      log_of(k->groups),
-                                                      log_of(k->stages),
-                                                      log_of(k->split),
-                                                      (float)k->split_kind,
-                                                      (float)k->persistent,
-                                                      (float)k->mapping,
-                                                      log_of(k->cluster_m),
-                                                      log_of(k->cluster_n),
-                                                      log_of(k->load_a),
-                                                      log_of(k->load_b),
-                                                      log_of(k->store),
-                                                      (float)k->pack_a,
-                                                      (float)k->pack_b,
-                                                      (float)((k->flags & MODEL_DEPENDENT) != 0),
-                                                      (float)((k->flags & MODEL_LAGS) != 0),
-                                                      (float)((k->flags & MODEL_SWAPS) != 0),
-                                                      (float)((k->flags & MODEL_RESETS) != 0),
-                                                      log_of(t->tiles),
-                                                      (float)t->waves,
-                                                      (float)t->last_fill,
-                                                      log_of(t->seconds * 1e6),
-                                                      log_of(z->k / k->depth),
-                                                      (float)part_of_tile(z->m, k->tile_m),
-                                                      (float)part_of_tile(z->n, k->tile_n),
-                                                      log_of(ceil(z->m / k->tile_m)),
-                                                      log_of(ceil(z->n / k->tile_n)),
-                                                      (float)fmin(t->tiles / n_cu, 1),
-                                                      (float)t->edge_waste,
-                                                      log_of(t->bound_seconds / t->seconds)};
-    memcpy(x, of, sizeof of);
-    for (int i = 0; i < MODEL_N_TERMS; i++)
-        x[MODEL_FEATURES - MODEL_N_TERMS + i] = (float)(t->term[i] / t->seconds);
-}
-
-/* One tree after the other for all rows: their comparisons do not wait for each other, and a tree's nodes are
- * in the cache. */
-void model_trees_values(const ModelTrees *t, size_t n, float (*const x)[MODEL_FEATURES], float *out)
-{
-    const size_t nodes = model_trees_nodes(t);
-    const uint8_t *feature = t->feature;
-    const float *at = t->at, *value = t->value;
-    for (size_t k = 0; k < n; k++) out[k] = 0;
-    for (int i = 0; i < t->n; i++, feature += nodes, at += nodes, value += nodes + 1)
-        for (size_t k = 0; k < n; k++) {
-            size_t node = 0;
-            for (int d = 0; d < t->depth; d++) node = 2 * node + 1 + !(x[k][feature[node]] < at[node]);
-            out[k] += value[node - nodes];
-        }
+    model_size_features(z, x);
+    model_kernel_features(k, x + MODEL_SIZE_FEATURES);
+    model_launch_features(k, z, n_cu, t, x + MODEL_SIZE_FEATURES + MODEL_KERNEL_FEATURES);
 }
 
 float model_trees_value(const ModelTrees *t, const float x[MODEL_FEATURES])
 {
-    float row[1][MODEL_FEATURES], value;
-    memcpy(row, x, sizeof row);
-    model_trees_values(t, 1, row, &value);
-    return value;
+    const size_t nodes = model_trees_nodes(t);
+    const uint8_t *feature = t->feature;
+    const float *at = t->at, *value = t->value;
+    float sum[MODEL_TREES_SUMS] = {0};
+    for (int i = 0; i < t->n; i++, feature += nodes, at += nodes, value += nodes + 1) {
+        size_t node = 0;
+        for (int d = 0; d < t->depth; d++) node = 2 * node + 1 + !(x[feature[node]] < at[node]);
+        sum[i % MODEL_TREES_SUMS] += value[node - nodes];
+    }
+    return model_trees_sum(sum);
 }

@@ -10,15 +10,22 @@
 #include "base/arena.h"
 #include "problem/model.h"
 
-enum { MODEL_FEATURES = 51, MODEL_TREES_MAX = 1024, MODEL_TREES_DEPTH = 8 };
+/* Rows have the features of a size, then those of a kernel, then those of a launch, which depend on both. */
+enum {
+    MODEL_SIZE_FEATURES = 7,
+    MODEL_KERNEL_FEATURES = 22,
+    MODEL_LAUNCH_FEATURES = 12 + MODEL_N_TERMS,
+    MODEL_FEATURES = MODEL_SIZE_FEATURES + MODEL_KERNEL_FEATURES + MODEL_LAUNCH_FEATURES
+};
+enum { MODEL_TREES_MAX = 1024, MODEL_TREES_DEPTH = 5 };
 
 /* All trees have the same depth. From node i a row of features goes on to node 2 i + 1 where its feature is
  * below `at`, else to 2 i + 2; behind the nodes are the values. */
 typedef struct {
     int n, depth;
     uint8_t *feature; /* [tree][2^depth - 1] */
-    float *at;        /* [tree][2^depth - 1] */
-    float *value;     /* [tree][2^depth] */
+    float *at;    /* [tree][2^depth - 1] */
+    float *value; /* [tree][2^depth] */
 } ModelTrees;
 
 static inline size_t model_trees_nodes(const ModelTrees *t) { return ((size_t)1 << t->depth) - 1; }
@@ -26,10 +33,19 @@ static inline size_t model_trees_nodes(const ModelTrees *t) { return ((size_t)1 
 /* Memory for n trees, in the arena. ERR_INPUT: n or depth is out of bounds. */
 Err model_trees_new(Arena *a, int n, int depth, ModelTrees **out);
 /* What the trees know of a kernel on a size, whose time the model predicts as t. n_cu: of the device. */
+void model_size_features(const ModelSize *z, float x[MODEL_SIZE_FEATURES]);
+void model_kernel_features(const ModelKernel *k, float x[MODEL_KERNEL_FEATURES]);
+void model_launch_features(const ModelKernel *k, const ModelSize *z, double n_cu, const ModelTime *t,
+                           float x[MODEL_LAUNCH_FEATURES]);
 void model_features(const ModelKernel *k, const ModelSize *z, double n_cu, const ModelTime *t,
                     float x[MODEL_FEATURES]);
-/* The sum of all trees, for one row of features and for n. */
+/* The sum of all trees for a row of features: MODEL_TREES_SUMS sums, each of every MODEL_TREES_SUMS-th tree,
+ * added up by model_trees_sum. */
+enum { MODEL_TREES_SUMS = 8 };
 float model_trees_value(const ModelTrees *t, const float x[MODEL_FEATURES]);
-void model_trees_values(const ModelTrees *t, size_t n, float (*const x)[MODEL_FEATURES], float *out);
+static inline float model_trees_sum(const float x[MODEL_TREES_SUMS])
+{
+    return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
+}
 
 #endif
