@@ -2,7 +2,7 @@
 # The search on the CPU, one thread, pinned: (1) the ranges of configs/host.yaml against a list of kernels written by hand, in the time that the
 # list takes; (2) how many candidates of a space whose kernels were all measured have to be measured for 99 % of the best, (3) what
 # the performance model alone chooses, and what the library loses on held-out sizes. About two minutes on two idle cores.
-# search_host.sh [LISTED SECONDS]; BIN in the environment.
+# search_host.sh [SECONDS of (1)]; BIN in the environment. FULL=1: instead (1) alone on 24 sizes, with a list of 384 kernels, ten minutes.
 set -e
 root=$(pwd); BIN=${BIN:-build/bin}; case $BIN in /*) ;; *) BIN=$root/$BIN;; esac
 dir=$(mktemp -d "${TMPDIR:-/tmp}/tuner-search-XXXXXX")
@@ -23,6 +23,19 @@ sizes='          - Exact: [64, 64, 1, 64]
           - Exact: [512, 128, 1, 64]
           - Exact: [128, 512, 1, 96]
           - Exact: [256, 64, 1, 512]'
+[ -z "${FULL-}" ] || sizes="$sizes
+          - Exact: [384, 384, 1, 384]
+          - Exact: [512, 512, 1, 512]
+          - Exact: [1024, 16, 1, 1024]
+          - Exact: [16, 1024, 1, 512]
+          - Exact: [768, 128, 1, 768]
+          - Exact: [200, 300, 1, 400]
+          - Exact: [127, 255, 1, 511]
+          - Exact: [640, 8, 1, 640]
+          - Exact: [32, 32, 64, 32]
+          - Exact: [1000, 100, 1, 100]
+          - Exact: [100, 1000, 1, 100]
+          - Exact: [64, 512, 4, 64]"
 config() { # FILE HELD_OUT NUM_BENCHMARKS, ForkParameters on stdin
   { cat <<YAML
 GlobalParameters: {MinimumRequiredVersion: 4.14.0, NumBenchmarks: $3, SyncsPerBenchmark: 5, EnqueuesPerSync: 4, NumWarmups: 1, KernelTime: True,
@@ -51,13 +64,25 @@ config "$dir/list.yaml" 0 3 <<'YAML'
             - {ThreadTile: [48, 8], WorkGroup: [8, 128, 1], DepthU: 512, HostRepeatM: 8, HostRepeatN: 2, HostPackA: True, HostPackB: True, PrefetchLocalRead: 0, PrefetchGlobalRead: 1}
             - {ThreadTile: [48, 6], WorkGroup: [1, 32, 1], DepthU: 512, HostPackA: False, HostPackB: False, PrefetchLocalRead: 0, PrefetchGlobalRead: 0}
 YAML
+[ -z "${FULL-}" ] || config "$dir/list.yaml" 0 3 <<'YAML'
+        - ThreadTile: [[64, 4], [64, 5], [64, 6], [64, 7], [48, 4], [48, 6], [48, 8], [32, 4], [32, 8], [32, 11], [32, 12],
+                       [32, 13], [16, 6], [16, 8], [8, 6], [8, 4]]
+        - InnerUnroll: [1, 2]
+        - HostPackA: [False, True]
+        - HostPackB: [False, True]
+        - DepthU: [512]
+        - PrefetchLocalRead: [0]
+        - PrefetchGlobalRead: [0]
+        - WorkGroup: [[1, 32, 1], [2, 64, 1], [4, 128, 1]]
+YAML
 sed -n '/^ *- ThreadTile/,/^ *- InnerUnroll/p' configs/host.yaml | awk '/InnerUnroll/ { print; exit } { print }' >"$dir/ranges"
 config "$dir/wide.yaml" 0 3 <"$dir/ranges"
 start=$(date +%s); run "$dir/list.yaml" "$dir/list"; took=$(seconds "$start")
 budget=${1:-$took}; [ "$budget" -ge 5 ] || budget=5
 start=$(date +%s); run --search model --budget "$budget" "$dir/wide.yaml" "$dir/wide"
-echo "search, same time: list of 7 kernels $took s; ranges searched, budget $budget s: $(seconds "$start") s; $(grep -o 'searched by model: .* candidates' "$dir/log")"
+echo "search, same time: list of $([ -n "${FULL-}" ] && echo 384 || echo 7) kernels $took s; ranges searched, budget $budget s: $(seconds "$start") s; $(grep -o 'searched by model: .* candidates' "$dir/log")"
 "$BIN/tuner" diff "$dir/list" "$dir/wide" 2>&1 | tail -3 | sed 's/^/  /' || true
+[ -z "${FULL-}" ] || exit 0
 
 config "$dir/oracle.yaml" 20 1 <<'YAML'
         - ThreadTile: [[64, 4], [48, 8], [32, 8], [16, 8]]
