@@ -154,7 +154,8 @@ static double left_of(const Model *m, const Residual *r)
     const ModelSize z = size_of(r);
     float x[MODEL_FEATURES];
     model_time_features(&m->entry[r->kernel], &z, x);
-    return r->error - (double)model_trees_value(m->trees, x);
+    /* within the bounds of residuals in files */
+    return fmax(-30, fmin(30, r->error - (double)model_trees_value(m->trees, x)));
 }
 
 /* ---- the map ---- */
