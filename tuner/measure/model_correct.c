@@ -15,9 +15,6 @@ typedef struct {
 
 static bool is_out(const Given *g, size_t z) { return g->out && g->out[z]; }
 
-/* A time counts the less, the slower the kernel is beside the best one. */
-static float weight_of(double best, double t) { return (float)((best / t) * (best / t)); }
-
 /* ---- coefficients ---- */
 
 /* The normal equations of a kernel's correction. */
@@ -75,10 +72,10 @@ static double moved(double x, uint64_t *state)
 typedef struct {
     const Given *g;
     const ModelLeast *least; /* of all kernels */
-    const ModelTrees *trees;
-    Normal *normal;             /* of each kernel */
-    double *seconds, *expected; /* of each kernel on one size: by the model; with what the trees say */
-    float (*x)[MODEL_FEATURES];
+    const ModelForest *forest;
+    Normal *normal;   /* of each kernel */
+    ModelTime *time;  /* of each kernel on one size: by the model */
+    double *expected; /* the same with what the trees say */
 } Fitting;
 
 /* Adds what the trees say of a size to the equations of the kernels that are not far behind the best one. */
@@ -88,22 +85,27 @@ static void size_add(const Fitting *f, const ModelSize *z)
     const ModelMatrix *m = f->g->m;
     const size_t n = m->n_kernels;
     double best_model = INFINITY, best = INFINITY;
+    ModelForestSize of;
+    model_forest_size(f->forest, z, &of);
     for (size_t k = 0; k < n; k++) {
-        f->seconds[k] = m->known[k] ? model_time_features(&f->g->entry[k], z, f->x[k]) : (double)INFINITY;
-        best_model = fmin(best_model, f->seconds[k]);
+        const ModelEntry *e = &f->g->entry[k];
+        f->time[k].seconds = INFINITY;
+        if (m->known[k]) model_time(&e->kernel, &e->device, &e->rates, z, &f->time[k]);
+        best_model = fmin(best_model, f->time[k].seconds);
     }
     for (size_t k = 0; k < n; k++) {
+        const double seconds = f->time[k].seconds;
         f->expected[k] = INFINITY;
-        if (f->seconds[k] > FAR_BY_MODEL * best_model) continue;
-        f->expected[k] = f->seconds[k] * exp((double)model_trees_value(f->trees, f->x[k]));
+        if (!m->known[k] || seconds > FAR_BY_MODEL * best_model) continue;
+        f->expected[k] = seconds * exp((double)model_forest_value(f->forest, k, &of, &f->time[k]));
         best = fmin(best, f->expected[k]);
     }
     for (size_t k = 0; k < n; k++) {
         ModelShape shape;
         if (!(f->expected[k] <= FAR_BEHIND * best)) continue;
         model_shape(f->least, k, z, shape);
-        normal_add(&f->normal[k], shape, (double)weight_of(best, f->expected[k]),
-                   log(f->expected[k] / f->seconds[k]));
+        normal_add(&f->normal[k], shape, (double)model_train_weight(best, f->expected[k]),
+                   log(f->expected[k] / f->time[k].seconds));
     }
 }
 
@@ -115,9 +117,8 @@ static Err coefficients_fit(Arena *a, Fitting *f, ModelShape *shape)
     const int around = most > AROUND ? AROUND : most > 1 ? (int)most - 1 : 0;
     uint64_t state = 1;
     TRY_ALLOC(f->normal = ARENA_ARRAY(a, n + 1, Normal));
-    TRY_ALLOC(f->seconds = ARENA_ARRAY(a, n + 1, double));
+    TRY_ALLOC(f->time = ARENA_ARRAY(a, n + 1, ModelTime));
     TRY_ALLOC(f->expected = ARENA_ARRAY(a, n + 1, double));
-    TRY_ALLOC(f->x = arena_alloc(a, (n + 1) * sizeof *f->x));
     for (size_t z = 0; z < m->n_sizes; z++)
         for (int i = 0; i <= around && !is_out(f->g, z); i++) {
             ModelSize size = m->size[z];
@@ -133,12 +134,16 @@ static Err coefficients_fit(Arena *a, Fitting *f, ModelShape *shape)
 static Err coefficients_of(Arena *a, const Given *g, const ModelTrees *trees, ModelShape *shape)
 {
     ModelLeast *least;
+    ModelForest *forest;
     TRY(model_least_new(a, g->m->n_kernels, &least));
+    TRY(model_forest_new(a, trees, g->m->n_kernels, &forest));
     for (size_t k = 0; k < g->m->n_kernels; k++) {
         const ModelEntry *e = &g->entry[k];
-        if (g->m->known[k]) model_least_set(least, k, &e->kernel, &e->device, &e->rates);
+        if (!g->m->known[k]) continue;
+        model_least_set(least, k, &e->kernel, &e->device, &e->rates);
+        model_forest_set(forest, k, &e->kernel, e->device.n_cu);
     }
-    return coefficients_fit(a, &(Fitting){.g = g, .least = least, .trees = trees}, shape);
+    return coefficients_fit(a, &(Fitting){.g = g, .least = least, .forest = forest}, shape);
 }
 
 Err model_entries(Arena *a, const ModelMatrix *m, const ModelDevice *d, const ModelRates r[MODEL_CLASSES],

@@ -307,7 +307,7 @@ Err model_range_keep(Arena *a, const ProblemType *pt, const ModelMatrix *m, cons
     ModelRuns runs;
     /* of thousands of kernels on thousands of sizes, trees would take minutes */
     ModelSelector rough = *of, *s = &rough;
-    rough.trees = NULL;
+    rough.forest = NULL;
     TRY(model_runs_make(a, m, out, &runs));
     TRY(grids_make(a, pt, m, out, &x));
     double *best = ARENA_ARRAY(a, x.n_sizes + 1, double);

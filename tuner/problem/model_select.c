@@ -147,7 +147,6 @@ Err model_selector_new(Arena *a, size_t n_kernels, size_t n_points, ModelSelecto
 Err model_selector_trees(Arena *a, ModelSelector *s, const ModelTrees *trees)
 {
     const size_t n = s->n_points * s->n_kernels;
-    s->trees = trees;
     if (!trees) return ERR_OK;
     TRY_ALLOC(s->left = ARENA_ARRAY(a, n + 1, float));
     for (size_t i = 0; i < n; i++) s->left[i] = NAN;
@@ -170,7 +169,7 @@ static void weights_of(ModelSelector *s, size_t p)
     for (size_t k = 0; k < s->n_kernels; k++) {
         float *weight = weight_of(s, &s->rough, p, k);
         *weight = *weight > 0 ? best / *weight : 0;
-        if (s->trees) *weight_of(s, &s->fine, p, k) = *weight;
+        if (s->forest) *weight_of(s, &s->fine, p, k) = *weight;
     }
 }
 
@@ -254,17 +253,17 @@ void model_selector_finish(ModelSelector *s)
         model_least_set(s->least, k, &e->kernel, &e->device, &e->rates);
         model_least_correct(s->least, k, e->shape);
         model_ready(&e->kernel, &e->device, &e->rates, &s->ready[k]);
-        if (s->trees) model_forest_set(s->forest, k, &e->kernel, e->device.n_cu);
+        if (s->forest) model_forest_set(s->forest, k, &e->kernel, e->device.n_cu);
     }
     for (size_t p = 0; p < s->n_points; p++) {
         const ModelPoint x = model_point(&s->size[p]);
         weights_of(s, p);
         corrected(s, p);
-        if (s->trees) left_of(s, p);
+        if (s->forest) left_of(s, p);
         model_places_set(s->places, p, &x);
     }
     learned_finish(s, &s->rough);
-    if (s->trees) learned_finish(s, &s->fine);
+    if (s->forest) learned_finish(s, &s->fine);
     model_places_sort(s->places);
 }
 
@@ -289,7 +288,7 @@ void model_near(const ModelSelector *s, const ModelSize *z, ModelNear *out)
     out->n = model_places_near(s->places, &x, out->point, distance);
     floats_store(out->weight, REACH2 / (REACH2 + floats_load(distance)));
     out->common = near_common(&s->rough, out);
-    out->left = s->trees ? near_common(&s->fine, out) : 0;
+    out->left = s->forest ? near_common(&s->fine, out) : 0;
 }
 
 /* The residual of a kernel that is expected from near points, without what these have in common. */
@@ -315,7 +314,7 @@ double model_predict(const ModelSelector *s, const ModelNear *near, size_t k, co
 {
     const ModelEntry *e = &s->entry[k];
     ModelTime t;
-    if (s->trees) {
+    if (s->forest) {
         ModelForestSize of;
         model_time(&e->kernel, &e->device, &e->rates, z, &t);
         model_forest_size(s->forest, z, &of);
@@ -475,7 +474,7 @@ static size_t choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *a
     int32_t key[MODEL_KERNELS_MAX];
     const size_t n = s->n_kernels;
     if (!n) return SIZE_MAX;
-    finalists_init(&f, s->trees ? FINALISTS : 1);
+    finalists_init(&f, s->forest ? FINALISTS : 1);
     model_near(s, z, &near);
     model_least_us(s->least, n, z, least, residual);
     expect(s, &near, least, residual, key);
@@ -486,17 +485,16 @@ static size_t choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *a
         const size_t k = (size_t)(next & KERNELS_MASK);
         const ModelEntry *e = &s->entry[k];
         key[k] = INT32_MAX;
-        if (allowed && f.most == 1 && !allowed(ctx, k)) continue;
-        ModelTime *const time = s->trees ? f.unused : NULL;
+        ModelTime *const time = s->forest ? f.unused : NULL;
         const double t = model_time_ready(&s->ready[k], &e->kernel, &e->device, &e->rates, z, time) *
                          (double)expf(residual[k]);
         if (!(t < INFINITY) || !can_be_among(&f, t)) continue;
-        if (allowed && f.most > 1 && !allowed(ctx, k)) continue;
+        if (allowed && !allowed(ctx, k)) continue;
         finalist_add(&f, k, t);
     }
     if (f.n == 0) return SIZE_MAX;
     *seconds = f.of[0].seconds;
-    return s->trees ? best_by_trees(s, &near, &f, z, seconds) : f.of[0].kernel;
+    return s->forest ? best_by_trees(s, &near, &f, z, seconds) : f.of[0].kernel;
 }
 
 size_t model_choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *allowed, void *ctx,

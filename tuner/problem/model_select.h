@@ -69,18 +69,17 @@ typedef struct {
 
 typedef struct {
     size_t n_kernels, n_points;
-    ModelEntry *entry;       /* of each kernel */
-    ModelSize *size;         /* of each point */
-    float *residual;         /* [point * n_kernels + kernel]; NAN: not known */
-    const ModelTrees *trees; /* NULL: none */
-    float *left;             /* as residual, beside the model with the trees; NULL without trees */
+    ModelEntry *entry;   /* of each kernel */
+    ModelSize *size;     /* of each point */
+    float *residual;     /* [point * n_kernels + kernel]; NAN: not known */
+    ModelForest *forest; /* of the trees; NULL: there are none */
+    float *left;         /* as residual, beside the model with the trees; NULL without trees */
     /* made by model_selector_finish */
     ModelPlaces *places; /* of the points */
     ModelLearned rough;  /* from residuals without the kernels' corrections */
     ModelLearned fine;   /* from `left`; without trees it has no members */
     struct ModelLeast *least;
-    ModelReady *ready;   /* of each kernel */
-    ModelForest *forest; /* of the trees */
+    ModelReady *ready; /* of each kernel */
 } ModelSelector;
 
 /* Whether that many are within the bounds, MODEL_TIMES_MAX residuals in all. */

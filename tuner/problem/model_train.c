@@ -27,9 +27,6 @@ static double best_of(const ModelTimes *m, size_t z)
     return best;
 }
 
-/* A time counts the less, the slower the kernel is beside the best one. */
-static float weight_of(double best, double t) { return (float)((best / t) * (best / t)); }
-
 static Err rows_make(Arena *a, const ModelTimes *m, BoostRows *r)
 {
     const size_t most = m->n_kernels * m->n_sizes;
@@ -51,7 +48,7 @@ static Err rows_make(Arena *a, const ModelTimes *m, BoostRows *r)
             if (!(t > 0) || !m->known[k]) continue;
             y[r->n] =
                 (float)log(t / model_time_features(&m->entry[k], &m->size[z], &x[r->n * MODEL_FEATURES]));
-            weight[r->n] = weight_of(best, t);
+            weight[r->n] = model_train_weight(best, t);
             group[r->n++] = (uint32_t)r->n_groups;
         }
         r->n_groups += r->n > before;

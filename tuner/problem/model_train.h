@@ -19,6 +19,11 @@ typedef struct {
     const bool *out;       /* of sizes: they are left out; NULL: none is */
 } ModelTimes;
 
+/* How much a time counts beside the best kernel's on its size: the less, the slower the kernel is. */
+static inline float model_train_weight(double best, double seconds)
+{
+    return (float)((best / seconds) * (best / seconds));
+}
 /* The seconds of a kernel by the model alone, and its features. */
 double model_time_features(const ModelEntry *e, const ModelSize *z, float x[MODEL_FEATURES]);
 /* *trees lives in the arena; NULL where there are too few sizes or times. Equal times give equal trees. */

@@ -1,5 +1,5 @@
 /* Boosted trees that correct the performance model's times: log(expected / predicted) of a kernel on a size,
- * as a sum over binary trees whose nodes compare features of both. measure/model_correct.h trains them, a
+ * as a sum over binary trees whose nodes compare features of both. problem/model_train.h trains them, a
  * library file has them, and a choice asks them of the few kernels that are about as fast as the best one. */
 #ifndef PROBLEM_MODEL_TREES_H
 #define PROBLEM_MODEL_TREES_H
@@ -24,15 +24,16 @@ enum { MODEL_TREES_MAX = 1024, MODEL_TREES_DEPTH = 5 };
 typedef struct {
     int n, depth;
     uint8_t *feature; /* [tree][2^depth - 1] */
-    float *at;    /* [tree][2^depth - 1] */
-    float *value; /* [tree][2^depth] */
+    float *at;        /* [tree][2^depth - 1] */
+    float *value;     /* [tree][2^depth] */
 } ModelTrees;
 
 static inline size_t model_trees_nodes(const ModelTrees *t) { return ((size_t)1 << t->depth) - 1; }
 
 /* Memory for n trees, in the arena. ERR_INPUT: n or depth is out of bounds. */
 Err model_trees_new(Arena *a, int n, int depth, ModelTrees **out);
-/* What the trees know of a kernel on a size, whose time the model predicts as t. n_cu: of the device. */
+/* Features of a size, of a kernel, and of the kernel's launch on the size, whose time the model predicts as
+ * t; n_cu: of the device. model_features makes the whole row. */
 void model_size_features(const ModelSize *z, float x[MODEL_SIZE_FEATURES]);
 void model_kernel_features(const ModelKernel *k, float x[MODEL_KERNEL_FEATURES]);
 void model_launch_features(const ModelKernel *k, const ModelSize *z, double n_cu, const ModelTime *t,
