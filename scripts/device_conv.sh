@@ -6,8 +6,9 @@
 #   keep      NVIDIA: kernels that keep pixels in shared memory (KeepWindow), f16 and bf16, forward and backward data, with groups and
 #             without
 #   lines     NVIDIA, ARCH sm_90a: kernels that make lines of pixels (PackOperands 7 forward, 5 weights), f16 and bf16
-# The last two run under compute-sanitizer, too, by tuner-bench: each kernel on each layer that it takes. Without names of forms, all that
-# ARCH has. Prints the tuner's last line of each form and how many results are wrong; of the last two a table, OUT/conformance.csv (for
+#   taps      NVIDIA, ARCH sm_90a: kernels with several taps in a stage (WindowTaps), f16 and bf16, all directions
+# The last three run under compute-sanitizer, too, by tuner-bench: each kernel on each layer that it takes. Without names of forms, all that
+# ARCH has. Prints the tuner's last line of each form and how many results are wrong; of the last three a table, OUT/conformance.csv (for
 # test/bench/results/h200). --compile-only makes and compiles the kernels, and needs no device; a later call with the same OUT takes them.
 #
 # Environment: TUNER (build/bin/tuner), TUNER_BENCH TUNER_LOGIC TUNER_CREATELIB (beside it), DEVICE (cuda; hip, host), ARCH (sm_90; as
@@ -16,7 +17,7 @@
 set -e
 compile=
 [ "$1" != --compile-only ] || { compile=1; shift; }
-[ $# -ge 1 ] || { echo "usage: device_conv.sh [--compile-only] OUT [elements|keep|lines]..." >&2; exit 2; }
+[ $# -ge 1 ] || { echo "usage: device_conv.sh [--compile-only] OUT [elements|keep|lines|taps]..." >&2; exit 2; }
 root=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
@@ -32,10 +33,10 @@ tools=${TOOLS:-memcheck racecheck synccheck}
 if [ $# = 0 ]; then
   set -- elements
   [ "$device" != cuda ] || set -- "$@" keep
-  case $arch in sm_90a) set -- "$@" lines;; esac
+  case $arch in sm_90a) set -- "$@" lines taps;; esac
 fi
 for form; do
-  case $form in elements) ;; keep | lines) [ "$device" = cuda ];; *) false;; esac ||
+  case $form in elements) ;; keep | lines | taps) [ "$device" = cuda ];; *) false;; esac ||
     { echo "device_conv.sh: no form '$form' on '$device'" >&2; exit 2; }
 done
 for p in "$tuner" "$bench" "$logic" "$createlib"; do
@@ -100,7 +101,7 @@ elements() {
   done
 }
 
-# ---- kept pixels and lines of pixels ----
+# ---- kept pixels, lines of pixels, taps that share pixels ----
 
 half="HighPrecisionAccumulate: True, UseBeta: False, Batched: True, ComputeDataType: s"
 formats="{TensorAFormat: NHWC}, {TensorBFormat: KYXC}, {TensorDFormat: NHWC}"
@@ -114,9 +115,12 @@ kept_groups="2,64,32,14,14,3,3,1,1,1,1,1,1,1,1,8 2,128,128,14,14,3,3,1,1,1,1,1,1
 # the same of few channels; the last one has more tiles than a device has processors
 lines="2,3,64,20,24,7,7,2,2,1,1,3,3,3,3,1 3,1,16,12,16,5,5,3,2,1,1,2,1,0,3,1 1,4,24,19,24,11,11,4,4,1,1,2,2,2,2,1 \
   1,20,8,12,12,5,5,1,1,1,1,2,2,2,2,1 2,6,8,11,8,4,1,1,1,2,3,3,0,3,0,1 20,3,64,64,64,3,3,1,1,1,1,1,1,1,1,1"
+# the same of filters with three to five taps in a line; the last but one has lines that are longer than a tile
+taps="2,72,40,9,10,3,3,1,1,1,1,1,1,1,1,1 2,24,40,7,9,2,3,1,1,1,1,1,2,0,0,1 2,72,24,9,12,3,3,1,1,1,3,1,3,1,3,1 40,8,8,3,2,3,3,1,1,1,1,1,1,1,1,1 \
+  2,48,64,11,13,5,5,1,1,1,1,2,2,2,2,1 2,72,136,5,90,3,3,1,1,1,1,1,1,1,1,1 20,64,64,28,28,3,3,1,1,1,1,1,1,1,1,1"
 
 layers() { # FORM GROUPED
-  case $1$2 in keep) echo "$kept";; keep*) echo "$kept_groups";; *) echo "$lines";; esac | tr -s ' ' '\n'
+  case $1$2 in keep) echo "$kept";; keep*) echo "$kept_groups";; taps) echo "$taps";; *) echo "$lines";; esac | tr -s ' ' '\n'
 }
 
 # The kernels of a form and direction, one a line; those with groups read 4 elements of the filter at a time, as groups have that many.
@@ -140,6 +144,23 @@ MatrixInstruction: [64, 64, 16, 1, 1, 1, 1, 2, 1], $once
 MatrixInstruction: [64, 64, 16, 1, 1, 1, 1, 1, 1], StreamK: 2, PersistentKernel: 0, EngineStore: False
 END
     ;;
+    tapsWeights) sed 's/$/, EngineStore: False/; /StreamK/!s/$/, PersistentKernel: 1, PersistentKernelAlongBatch: True/' <<END
+MatrixInstruction: [64, 64, 16, 1, 1, 1, 1, 3, 1], WindowTaps: 3, $once
+MatrixInstruction: [64, 72, 16, 1, 1, 3, 1, 1, 1], WindowTaps: 3, ConsumerSchedule: PingPong
+MatrixInstruction: [192, 64, 16, 1, 1, 1, 2, 1, 1], WindowTaps: 3, DependentLaunch: True, $once
+MatrixInstruction: [64, 64, 16, 1, 1, 1, 1, 3, 1], WindowTaps: 3, StreamK: 2, PersistentKernel: 0
+MatrixInstruction: [64, 32, 16, 1, 1, 5, 1, 1, 1], WindowTaps: 5
+END
+    ;;
+    taps*) sed 's/$/, EngineStore: False, PersistentKernel: 1, PersistentKernelAlongBatch: True/' <<END
+MatrixInstruction: [64, 128, 16, 1, 1, 1, 1, 1, 1], WindowTaps: 3, ConsumerSchedule: PingPong
+MatrixInstruction: [64, 200, 16, 1, 1, 1, 1, 2, 1], WindowTaps: 3, ConsumerLag: 1
+MatrixInstruction: [64, 80, 16, 1, 1, 1, 1, 1, 1], WindowTaps: 3, ClusterN: 4, DependentLaunch: True
+MatrixInstruction: [64, 120, 16, 1, 1, 1, 1, 2, 1], WindowTaps: 3, ClusterM: 2, ClusterN: 2
+MatrixInstruction: [64, 64, 16, 1, 1, 1, 2, 1, 1], WindowTaps: 3, SourceSwap: True, ConsumerSchedule: PingPong
+MatrixInstruction: [64, 160, 16, 1, 1, 1, 1, 1, 1], WindowTaps: 5, ConsumerSchedule: PingPong
+END
+    ;;
     *) sed 's/$/, PackOperands: 5, EngineStore: False/; /StreamK/!s/$/, PersistentKernel: 1, PersistentKernelAlongBatch: True/' <<END
 MatrixInstruction: [64, 64, 16, 1, 1, 1, 1, 2, 1], $once
 MatrixInstruction: [192, 64, 16, 1, 1, 1, 1, 1, 1], ConsumerSchedule: PingPong
@@ -151,7 +172,7 @@ END
   esac
 }
 # The directions of a form as tuner-bench counts them, in sums, and as configs name them.
-directions() { case $1 in keep) echo Forward BackwardData;; *) echo Forward Weights;; esac; }
+directions() { case $1 in keep) echo Forward BackwardData;; taps) echo Forward BackwardData Weights;; *) echo Forward Weights;; esac; }
 bit_of() { case $1 in Forward) echo 1;; BackwardData) echo 2;; *) echo 4;; esac; }
 
 windows() { # FORM

@@ -1,7 +1,7 @@
 # The work-group order as an argument on the host: kernels are compiled once for all orders, a sweep adds orders to the best,
 # a second run measures nothing, libtuner launches with what is tuned, chosen by the model or given; orders that are refused.
 export TUNER_NUM_THREADS=1
-tell() { sed -n 's/ [0-9.e+]*\/s / /; s/  ETA.*//; /permutations/p; /work-group orders/p; /^build  \([0-9]*\)\/\1 /p; /^measure  \([0-9]*\)\/\1 /p' | uniq; } # progress may be printed twice at the end
+tell() { sed -n 's/ [0-9.e+]*\/s / /; s/  ETA.*//; / $/d; /permutations/p; /work-group orders/p; /^build  \([0-9]*\)\/\1 /p; /^measure  \([0-9]*\)\/\1 /p' | uniq; } # progress may be printed twice at the end
 source=out/1_BenchmarkProblems/Cijk_Ailk_Bljk_SB_00/00_Final/source
 "$BIN/tuner" "$DATA/run/order.yaml" out >log 2>&1; echo "exit $?"
 tell <log

@@ -623,6 +623,14 @@ def given(c, name, seed):
     return dict(c, name=name, sizes=sizes, scalars=[scalars[(i + seed) % 10] for i in range(len(sizes))], cus=4, apart=False)
 
 
+def part(text):
+    """I/N: the list's kernels I, I + N, .. from 0 on, so that several processes share it."""
+    i, n = map(int, text.split('/'))
+    if not 0 <= i < n:
+        raise argparse.ArgumentTypeError(f'{text}: expected I/N with 0 <= I < N')
+    return slice(i, None, n)
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument('--build', default='build')
@@ -633,6 +641,7 @@ def main():
     p.add_argument('--orders', action='store_true', help='kernels with the work-group order as an argument alone')
     p.add_argument('--kind', help='kernels of one type alone')
     p.add_argument('--arch', help='kernels of one architecture alone: sm_89, sm_90, sm_90a')
+    p.add_argument('--part', type=part, default=slice(None), help='I/N: every Nth of them, from I on')
     args = p.parse_args()
     compiler = shutil.which(os.environ.get('CXX', 'g++'))
     if not compiler:
@@ -641,7 +650,7 @@ def main():
     made = amd.Kernels(f'{args.build}/conformance/emit', None, f'{args.build}/conformance/nvptx.cache')
     of = walk_cases if args.walks else order_cases if args.orders else fused_cases if args.fused else all_cases
     todo = [given(c, f'k{i}', i) for i, c in enumerate(of(args.short))
-            if args.arch in (None, c['arch']) and args.kind in (None, c['kind'])]
+            if args.arch in (None, c['arch']) and args.kind in (None, c['kind'])][args.part]
     at_end, aligned = machines()
     answers, failed, n = made.make(todo), [], 0
 

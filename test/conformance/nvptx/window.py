@@ -291,13 +291,15 @@ def main():
     p.add_argument('--short', action='store_true')
     p.add_argument('--jobs', type=int, default=2)
     p.add_argument('--kernel', help='kernels whose name has this in it')
+    p.add_argument('--part', type=emulate.part, default=slice(None), help='I/N: every Nth of them, from I on')
     args = p.parse_args()
     compiler = shutil.which(os.environ.get('CXX', 'g++'))
     if not compiler:
         print('skipped: convolutions by wgmma on the CPU: no g++')
         return 0
     made = emulate.amd.Kernels(f'{args.build}/conformance/emit', None, f'{args.build}/conformance/nvptx.cache')
-    todo = [t for t in [*given(args.short), *copied(args.short), *few_rows(args.short), *of_rows(args.short), *several(args.short), *of_taps(args.short), *with_ops(args.short), *foreign(args.short)] if not args.kernel or args.kernel in t[1]['what']]
+    every = (given, copied, few_rows, of_rows, several, of_taps, with_ops, foreign)
+    todo = [t for make in every for t in make(args.short) if not args.kernel or args.kernel in t[1]['what']][args.part]
     answers, machine = conv.answers_of(todo, made.make), emulate.machines()[1]
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         flags = emulate.precompiled(compiler, folder)
