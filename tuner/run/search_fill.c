@@ -9,6 +9,7 @@
 #include "base/ranked.h"
 #include "measure/conditions.h"
 #include "measure/model.h"
+#include "measure/rounds.h"
 #include "measure/search_cost.h"
 #include "run/held_out.h"
 #include "run/search_between.h"
@@ -19,9 +20,9 @@
  * of them are those that would be the best if kernels without times nearby took OPTIMISM less than expected:
  * kernels that are expected to be slower than they are would never be measured else. Sizes: at most MOST, and
  * OF_OWN for each of the config's. RACE_S: seconds of a race, which only separates good kernels from bad
- * ones. ROUND: the number of the setting in the store, which no round of a search has. */
+ * ones. */
 static const double CLOSE = 1.4, OPTIMISM = 0.3, RACE_S = 0.05;
-enum { KERNELS = 10, UNSURE = 3, MOST = 800, OF_OWN = 4, ROUND = -2 };
+enum { KERNELS = 10, UNSURE = 3, MOST = 800, OF_OWN = 4 };
 
 /* ---- sizes ---- */
 
@@ -182,7 +183,7 @@ static Err group_make(Run *r, const Group *g, Group *out)
     out->size = g->searched.fill, out->n_sizes = g->searched.n_fill;
     out->n_held_out = 0, out->order = NULL;
     out->wanted = wanted;
-    out->round = ROUND;
+    out->round = ROUND_FILL;
     memset(&out->searched, 0, sizeof out->searched);
     TRY_ALLOC(out->variant = ARENA_ARRAY(&r->arena, g->n_variants + 1, Variant));
     memcpy(out->variant, g->variant, g->n_variants * sizeof *g->variant);
@@ -194,19 +195,18 @@ static Err group_make(Run *r, const Group *g, Group *out)
 static Err size_add(Run *r, Group *g, const Group *fill, size_t z, double *ns, Arena *a)
 {
     const size_t n = fill->n_variants;
-    SizeRow row = {.problem = fill->problem_id[z]};
-    PlanView p = {.setting = fill->setting, .n_runs = 1, .n_candidates = n, .size = &row, .n_sizes = 1};
-    Result *result = ARENA_ARRAY(a, n + 1, Result);
+    int64_t *kernel = ARENA_ARRAY(a, n + 1, int64_t);
+    double *times = ARENA_ARRAY(a, n + 1, double);
+    Result *result;
     size_t n_good = 0;
-    p.candidate = ARENA_ARRAY(a, n + 1, Candidate);
-    TRY_ALLOC(result);
-    TRY_ALLOC(p.candidate);
-    for (size_t i = 0; i < n; i++) p.candidate[i].kernel = fill->variant[i].kernel;
-    for (size_t i = 0; i < n; i++)
-        if (fill->wanted[z * n + i]) TRY(result_get(&r->store, a, &p, i, 0, 0, &result[i]));
-    TRY(results_level(a, result, n));
+    TRY_ALLOC(kernel);
+    TRY_ALLOC(times);
+    for (size_t i = 0; i < n; i++) kernel[i] = fill->variant[i].kernel;
+    const RoundSize size = {fill->setting, fill->problem_id[z], kernel, &fill->wanted[z * n], n};
+    TRY(round_results(&r->store, a, &size, &result));
+    round_times(result, n, SIZE_MAX, 0, times);
     for (size_t i = 0; i < g->searched.n_variants; i++) {
-        ns[i] = result[i].found && result[i].good ? result[i].ns.median : 0;
+        ns[i] = isinf(times[i]) ? 0 : times[i];
         n_good += ns[i] > 0;
     }
     if (n_good) g->searched.between[g->searched.n_between++] = fill->size[z];

@@ -5,6 +5,7 @@
 
 #include "base/ranked.h"
 #include "measure/cover.h"
+#include "measure/rounds.h"
 #include "run/held_out.h"
 #include "run/search_group.h"
 
@@ -229,7 +230,7 @@ static Err size_keep(Keep *x, size_t z)
 Err search_results_keep(Run *r, Group *g)
 {
     Keep x = {.r = r, .g = g, .from = g->setting};
-    g->round = -1;
+    g->round = ROUND_ALL;
     TRY(group_identify(r, g));
     x.to = g->setting;
     arena_init(&x.a, 0);

@@ -8,6 +8,7 @@
 
 #include "base/fs.h"
 #include "measure/predictor.h"
+#include "measure/rounds.h"
 #include "run/search_between.h"
 #include "run/type_model.h"
 
@@ -457,47 +458,39 @@ static uint32_t anchor_of(const SearchGroup *x, uint32_t z)
 
 /* Takes the results of a size in this round. Where the round measured an earlier candidate once more, times
  * are scaled by its ratio, so that drift between rounds does not count. */
-static Err size_results(SearchGroup *x, const PlanView *p, uint32_t z, Arena *a)
+static Err size_results(SearchGroup *x, uint32_t z, Arena *a)
 {
-    Group *g = x->g;
-    const uint32_t *of = x->now.of_variant, anchor = anchor_of(x, z);
-    Result *r = ARENA_ARRAY(a, g->n_variants, Result);
-    TRY_ALLOC(r);
-    double scale = 1;
-    for (size_t i = 0; i < g->n_variants; i++)
-        if (g->wanted[z * g->n_variants + i]) TRY(result_get(&x->r->store, a, p, i, z, 0, &r[i]));
-    TRY(results_level(a, r, g->n_variants));
-    for (size_t i = 0; i < g->n_variants; i++)
-        if (of[i] == anchor && r[i].good) scale = search_value(&x->search, anchor, z) / r[i].ns.median;
-    for (size_t i = 0; i < g->n_variants; i++) {
-        if (!r[i].found || of[i] == anchor) continue;
-        search_result(&x->search, of[i], z, r[i].good ? r[i].ns.median * scale : (double)INFINITY);
+    const Group *g = x->g;
+    const size_t n = g->n_variants;
+    const uint32_t anchor = anchor_of(x, z);
+    int64_t *kernel = ARENA_ARRAY(a, n + 1, int64_t);
+    double *ns = ARENA_ARRAY(a, n + 1, double);
+    Result *r;
+    size_t again = SIZE_MAX;
+    TRY_ALLOC(kernel);
+    TRY_ALLOC(ns);
+    for (size_t i = 0; i < n; i++) {
+        kernel[i] = g->variant[i].kernel;
+        if (x->now.of_variant[i] == anchor) again = i;
     }
+    const RoundSize size = {g->setting, g->problem_id[z], kernel, &g->wanted[z * n], n};
+    TRY(round_results(&x->r->store, a, &size, &r));
+    round_times(r, n, again, again == SIZE_MAX ? 0 : search_value(&x->search, anchor, z), ns);
+    for (size_t i = 0; i < n; i++)
+        if (ns[i] > 0 && i != again) search_result(&x->search, x->now.of_variant[i], z, ns[i]);
     return 0;
 }
 
 /* Takes the peer's time of a size, which the first round measures. */
-static Err peer_result(SearchGroup *x, const PlanView *p, uint32_t z, Arena *a)
+static Err peer_result(SearchGroup *x, uint32_t z, Arena *a)
 {
+    SizeRow size = {.problem = x->g->problem_id[z]};
+    const PlanView p = {.setting = x->g->setting, .n_runs = 1, .size = &size, .n_sizes = 1};
     Result peer;
     Str name;
     if (!search_group_peer(x, x->g)) return 0;
-    TRY(result_peer(&x->r->store, a, p, z, &name, &peer));
+    TRY(result_peer(&x->r->store, a, &p, 0, &name, &peer));
     if (peer.good) search_peer(&x->search, z, peer.ns.median);
-    return 0;
-}
-
-/* The store's view of the round, which is no plan. */
-static Err view_make(const SearchGroup *x, Arena *a, PlanView *p)
-{
-    const Group *g = x->g;
-    *p = (PlanView){.setting = g->setting, .n_runs = 1, .n_candidates = g->n_variants, .n_sizes = g->n_sizes};
-    p->candidate = ARENA_ARRAY(a, g->n_variants, Candidate);
-    p->size = ARENA_ARRAY(a, g->n_sizes, SizeRow);
-    TRY_ALLOC(p->candidate);
-    TRY_ALLOC(p->size);
-    for (size_t i = 0; i < g->n_variants; i++) p->candidate[i].kernel = g->variant[i].kernel;
-    for (size_t z = 0; z < g->n_sizes; z++) p->size[z].problem = g->problem_id[z];
     return 0;
 }
 
@@ -517,16 +510,14 @@ static Err failed_note(SearchGroup *x)
 Err search_group_results(SearchGroup *x)
 {
     Arena a;
-    PlanView p;
     x->g->skip = x->g->given_up;
     if (!x->now.batch.n) return 0;
     arena_init(&a, 0);
     Err e = failed_note(x);
     for (uint32_t z = 0; !e && z < x->search.o.n_sizes; z++) {
         arena_reset(&a);
-        e = view_make(x, &a, &p);
-        if (!e) e = size_results(x, &p, z, &a);
-        if (!e) e = peer_result(x, &p, z, &a);
+        e = size_results(x, z, &a);
+        if (!e) e = peer_result(x, z, &a);
     }
     arena_fini(&a);
     x->now.batch.n = 0;

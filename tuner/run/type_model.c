@@ -8,6 +8,7 @@
 #include "base/fs.h"
 #include "measure/model.h"
 #include "measure/model_correct.h"
+#include "measure/rounds.h"
 
 void run_model_device(const Run *r, ModelDevice *out)
 {
@@ -68,41 +69,6 @@ static size_t size_at(TypeModel *t, const ProblemSize *s)
     return z;
 }
 
-/* The ratio of final times to times of the rounds on a size, by the kernels that have both, which shows the
- * change of clocks (1 where there are none), and in *best the least of the final times (0 where there are
- * none). */
-static double level_of(const Group *g, const ModelMatrix *own, size_t z, double *best)
-{
-    const double *final = &own->seconds[z * own->n_kernels];
-    const double *ns = &g->searched.ns[z * g->searched.n_variants];
-    double logs = 0;
-    size_t n = 0;
-    *best = 0;
-    for (size_t k = 0; k < g->searched.n_variants; k++) {
-        if (final[k] > 0 && (*best <= 0 || final[k] < *best)) *best = final[k];
-        if (final[k] > 0 && ns[k] > 0) logs += log(final[k] / (ns[k] * 1e-9)), n++;
-    }
-    return n ? exp(logs / (double)n) : 1;
-}
-
-/* Pairs that were measured only in the rounds of a search get those times, converted to the clocks of the
- * final ones. None becomes less than the best final time, because a kernel that was really faster would be a
- * finalist. */
-static void rounds_add(const Group *g, ModelMatrix *own)
-{
-    const size_t n = g->searched.n_variants;
-    if (!g->searched.ns) return;
-    for (size_t z = 0; z + g->n_held_out < g->n_sizes && z < own->n_sizes; z++) {
-        double best;
-        const double level = level_of(g, own, z, &best);
-        for (size_t k = 0; k < n && k < own->n_kernels; k++) {
-            double *s = &own->seconds[z * own->n_kernels + k];
-            const double ns = g->searched.ns[z * n + k];
-            if (*s <= 0 && ns > 0) *s = fmax(ns * 1e-9 * level, best);
-        }
-    }
-}
-
 /* The row of a size, which may be new. */
 static size_t row_of(TypeModel *t, const ProblemSize *s)
 {
@@ -137,7 +103,8 @@ static Err type_add(Gather *x, TypeModel *t, const Group *g)
     arena_init(&a, 0);
     Err e = plan_load(&x->r->store, &a, g->plan, &p);
     if (!e) e = model_matrix_load(&x->r->store, &a, &p, &own);
-    if (!e) rounds_add(g, &own);
+    if (!e && g->searched.ns)
+        rounds_add(&own, g->searched.ns, g->n_sizes - g->n_held_out, g->searched.n_variants);
     for (size_t z = 0; !e && z < own.n_sizes && z < g->n_sizes; z++) {
         const size_t row = row_of(t, &g->size[z]);
         t->held_out[row] = z + g->n_held_out >= g->n_sizes;
