@@ -51,6 +51,7 @@ LIBS     := $(addprefix $(B)/lib/,libtuner.a libtuner.so $(SONAME) libtuner.so.$
 UNIT     := $(patsubst test/unit/%.c,$(B)/unit/%,$(call src,test/unit))
 FUZZ     := $(patsubst test/fuzz/%.c,$(B)/fuzz/%,$(call src,test/fuzz))
 BENCH    := $(patsubst test/bench/%.c,$(B)/bench/%,$(call src,test/bench))
+GOLDEN_TOOLS := $(B)/conformance/emit $(B)/bench/record_bench
 
 .PHONY: all help conformance-amd conformance-nvptx conformance-mutation workflow-kill quickstart check unit golden bench lint fuzz fuzz-run \
         clang syntax fmt golden-rewrite install uninstall clean
@@ -155,7 +156,7 @@ $(B)/fake/%/built: $(call src,test/fake) $(wildcard test/fake/*.h)
 quickstart: all
 	$(Q)sh scripts/quickstart.sh --no-setup
 
-check: all $(UNIT) $(FAKES) $(B)/conformance/emit
+check: all $(UNIT) $(FAKES) $(GOLDEN_TOOLS)
 	@bad=0; rm -f $(B)/counts.* $(B)/failed.log; sh scripts/lint.sh >$(B)/lint.log 2>&1; lint=$$?; cat $(B)/lint.log; \
 	sh test/unit/run.sh $(B) $(UNIT) || bad=1; sh test/golden/run.sh $(B) || bad=1; sh scripts/summary.sh $(B) || bad=1; \
 	[ $$lint = 0 ] || cat $(B)/lint.log; exit $$((bad | lint))
@@ -201,10 +202,10 @@ workflow-kill: all
 unit: $(UNIT) $(FAKES) all
 	$(Q)sh test/unit/run.sh $(B) $(UNIT)
 
-golden: all $(FAKES) $(B)/conformance/emit
+golden: all $(FAKES) $(GOLDEN_TOOLS)
 	$(Q)sh test/golden/run.sh $(B)
 
-golden-rewrite: all $(FAKES)
+golden-rewrite: all $(FAKES) $(GOLDEN_TOOLS)
 	$(Q)sh test/golden/run.sh $(B) --rewrite
 
 bench: all $(BENCH)

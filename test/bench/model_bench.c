@@ -1,12 +1,11 @@
-/* model_bench [--write PREFIX] [--splits N] OUTDIR|FILE.times...: how well the performance model ranks the
+/* model_bench [--splits N] OUTDIR|FILE.times...: how well the performance model ranks the
  * kernels of finished runs, or of recorded times (recorded.h), and what choices cost on sizes that were not
  * tuned. Sizes are split into folds; rates, residuals, and the kernels that a library keeps come from the
  * other folds. Prints, for typical rates and fitted rates, the mean share of the best speed that the first
  * choice reaches, Spearman's rank correlation per size, and how many first choices have to be measured for
  * 99% of the best; the regret of libtuner's choice among a library's kernels; and that of the nearest size's
  * winner by each of Tensile's distances, of a decision tree, and of a table with predicted rows. --splits:
- * other folds N times (with seeds from 1 on), losses of all together; 1. --write: the times of each plan go
- * to the file PREFIX<plan>.times instead. */
+ * other folds N times (with seeds from 1 on), losses of all together; 1. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,20 +16,6 @@
 #include "test/bench/recorded.h"
 
 enum { FOLDS = 5 };
-
-static Err write_plan(Store *s, Arena *a, const PlanView *p, const char *prefix)
-{
-    ModelMatrix m;
-    char path[512], what[128];
-    TRY(model_matrix_load(s, a, p, &m));
-    snprintf(what, sizeof what, "%.*s", STR_ARG(p->group));
-    snprintf(path, sizeof path, "%s%s.times", prefix, what);
-    FILE *f = fopen(path, "w");
-    if (!f) FAIL(ERR_INPUT, "'%s' cannot be written", path);
-    recorded_write(f, what, &m);
-    fclose(f);
-    return ERR_OK;
-}
 
 /* All that the grid of a range needs to know of the problem type is the strides' units. */
 static Err type_of(const ModelMatrix *m, ProblemType *pt)
@@ -106,7 +91,7 @@ static Err device_of(Str arch, ModelDevice *d)
     return ERR_OK;
 }
 
-static Err bench_store(Arena *a, const char *dir, const char *prefix, int splits)
+static Err bench_store(Arena *a, const char *dir, int splits)
 {
     Store s;
     PlanView *plan;
@@ -116,10 +101,9 @@ static Err bench_store(Arena *a, const char *dir, const char *prefix, int splits
     for (size_t k = 0; !e && k < n; k++) {
         ModelMatrix m;
         ModelDevice d;
-        if (prefix) e = write_plan(&s, a, &plan[k], prefix);
-        if (!e && !prefix) e = model_matrix_load(&s, a, &plan[k], &m);
-        if (!e && !prefix) e = device_of(plan[k].arch, &d);
-        if (!e && !prefix) e = bench_matrix(a, plan[k].group, &m, &d, splits);
+        e = model_matrix_load(&s, a, &plan[k], &m);
+        if (!e) e = device_of(plan[k].arch, &d);
+        if (!e) e = bench_matrix(a, plan[k].group, &m, &d, splits);
     }
     store_close(&s);
     return e;
@@ -136,17 +120,14 @@ static Err bench_file(Arena *a, const char *path, int splits)
 
 int main(int argc, char **argv)
 {
-    const char *prefix = NULL;
     int splits = 1, i = 1;
-    for (; i + 1 < argc && argv[i][0] == '-'; i += 2) {
-        if (strcmp(argv[i], "--write") == 0) prefix = argv[i + 1];
+    for (; i + 1 < argc && argv[i][0] == '-'; i += 2)
         if (strcmp(argv[i], "--splits") == 0) splits = atoi(argv[i + 1]) > 1 ? atoi(argv[i + 1]) : 1;
-    }
     for (; i < argc; i++) {
         Arena a;
         arena_init(&a, 0);
         const bool is_file = str_ends(str_from(argv[i]), ".times");
-        Err e = is_file ? bench_file(&a, argv[i], splits) : bench_store(&a, argv[i], prefix, splits);
+        Err e = is_file ? bench_file(&a, argv[i], splits) : bench_store(&a, argv[i], splits);
         if (e) fprintf(stderr, "model_bench: %s: %s\n", argv[i], err_message());
         arena_fini(&a);
         if (e) return e;

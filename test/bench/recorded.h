@@ -1,6 +1,6 @@
 /* Times that were measured on a device, as text: the numbers of kernels (ModelKernel), sizes, and
- * microseconds. model_bench writes such files from the store of a run (--write); model_fit and
- * search_replay read them. 0: the kernel does not take the size, or failed. */
+ * microseconds. record_bench writes such files from the store of a run; model_bench, model_fit, held_bench,
+ * choose_bench and search_replay read them. 0: the kernel does not take the size, or failed. */
 #ifndef TEST_BENCH_RECORDED_H
 #define TEST_BENCH_RECORDED_H
 
@@ -22,7 +22,7 @@ static inline void recorded_write(FILE *f, const char *what, const ModelMatrix *
         int32_t v[MODEL_KERNEL_NUMBERS];
         memcpy(v, &m->kernel[k], sizeof v);
         for (int i = 0; i < MODEL_KERNEL_NUMBERS - 3; i++) fprintf(f, "%d ", v[i]);
-        fprintf(f, "%.9g %.9g %.9g :", (double)m->kernel[k].rate, (double)m->kernel[k].peak,
+        fprintf(f, "%.6g %.6g %.6g :", (double)m->kernel[k].rate, (double)m->kernel[k].peak,
                 (double)m->kernel[k].local_bytes);
         for (size_t z = 0; z < m->n_sizes; z++) fprintf(f, " %.5g", m->seconds[z * m->n_kernels + k] * 1e6);
         fputc('\n', f);

@@ -99,10 +99,84 @@ static void test_never_below_the_best(void **state)
     assert_true(seconds[0] == 20e-6 && seconds[1] == 20e-6);
 }
 
+static int64_t setting_of(Fixture *f, const char *key)
+{
+    int64_t id;
+    assert_ok(store_setting(&f->s, str_from(key), &id));
+    return id;
+}
+
+static int64_t problem_of(Fixture *f, const char *key)
+{
+    int64_t id;
+    assert_ok(store_problem(&f->s, str_from(key), 524288, &id));
+    return id;
+}
+
+/* A plan of the fixture's size. */
+static void plan_of(Fixture *f, int64_t setting, PlanView *out)
+{
+    bool added;
+    int64_t id, environment;
+    assert_ok(store_environment(&f->s, STR("e"), &environment));
+    const PlanRecord p = {.key = STR("p"),
+                          .group = STR("g"),
+                          .arch = STR("sm_90"),
+                          .setting = setting,
+                          .environment = environment,
+                          .n_runs = 1};
+    assert_ok(store_plan(&f->s, &p, &id, &added));
+    assert_ok(store_size_add(&f->s, id, 0, f->problem));
+    assert_ok(plan_load(&f->s, &f->a, id, out));
+}
+
+static double time_of(Fixture *f, const RoundTimes *t, size_t z, int kernel)
+{
+    const size_t k = rounds_kernel(t, f->kernel[kernel]);
+    assert_true(k < t->n_kernels && z < t->n_sizes);
+    return t->ns[z * t->n_kernels + k];
+}
+
+/* Kernel a is measured in both rounds, the second of which is a tenth slower, c in the second one alone, and
+ * d on another size after the rounds. Results of all rounds together, another device, the peer and other
+ * problem types are left out. */
+static void test_rounds_of_a_store(void **state)
+{
+    Fixture *f = *state;
+    static const char *const key[] = {
+        "device=y\nsearch=1\ndevice-idx=0\n",  "device=y\nsearch=2\ndevice-idx=0\npeer=cublas\n",
+        "device=y\nsearch=-1\ndevice-idx=0\n", "device=y\nsearch=-2\ndevice-idx=0\n",
+        "device=z\nsearch=3\ndevice-idx=0\n",  "device=y\ndevice-idx=0\npeer=cublas\n"};
+    int64_t setting[6], peer;
+    const int64_t between = problem_of(f, "Cijk 96,64,1,64"), other = problem_of(f, "Cijk_S 64,64,1,64");
+    PlanView p;
+    RoundTimes t;
+    for (int i = 0; i < 6; i++) setting[i] = setting_of(f, key[i]);
+    plan_of(f, setting[5], &p);
+    assert_ok(store_peer(&f->s, STR("cublas"), &peer));
+    measured(f, f->kernel[0], f->problem, setting[0], 100000);
+    measured(f, f->kernel[1], f->problem, setting[0], 0);
+    measured(f, peer, f->problem, setting[0], 50000);
+    measured(f, f->kernel[0], f->problem, setting[1], 110000);
+    measured(f, f->kernel[2], f->problem, setting[1], 88000);
+    for (int i = 0; i < 4; i++) measured(f, f->kernel[i], f->problem, setting[2], 70000);
+    measured(f, f->kernel[3], between, setting[3], 60000);
+    measured(f, f->kernel[1], between, setting[4], 60000);
+    measured(f, f->kernel[0], other, setting[0], 60000);
+    assert_ok(rounds_load(&f->s, &f->a, &p, &t));
+    assert_true(t.n_sizes == 2 && t.size[0].problem == f->problem && t.size[1].problem == between);
+    assert_true(t.n_kernels == 4 && rounds_kernel(&t, peer) == SIZE_MAX);
+    assert_true(fabs(time_of(f, &t, 0, 0) - 100000) < 1 && time_of(f, &t, 0, 1) == 0);
+    assert_true(fabs(time_of(f, &t, 0, 2) - 80000) < 1 && time_of(f, &t, 0, 3) == 0);
+    assert_true(time_of(f, &t, 1, 0) == 0 && time_of(f, &t, 1, 1) == 0);
+    assert_true(fabs(time_of(f, &t, 1, 3) - 60000) < 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_drift, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_rounds_of_a_store, setup, teardown),
         cmocka_unit_test(test_clocks_of_final_times),
         cmocka_unit_test(test_never_below_the_best),
     };

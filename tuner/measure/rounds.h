@@ -27,4 +27,17 @@ void round_times(const Result *r, size_t n, size_t again, double before, double 
  * kernel], 0: none. Pairs without a final time get that of the rounds, at the clocks of the final ones. */
 void rounds_add(ModelMatrix *own, const double *ns, size_t n_sizes, size_t n_kernels);
 
+/* Times of all rounds that a store has of a plan's problem type, on the plan's device and with its compiler,
+ * as a search takes them: what a later round measured once more shows drift, and its first time counts. */
+typedef struct {
+    SizeRow *size; /* the plan's, then the others */
+    size_t n_sizes;
+    int64_t *kernel; /* that the rounds measured, in rising order; the peer's are none */
+    size_t n_kernels;
+    double *ns; /* [size * n_kernels + kernel]; 0: not measured, or it failed */
+} RoundTimes;
+Err rounds_load(Store *s, Arena *a, const PlanView *p, RoundTimes *out);
+/* The position of a kernel in RoundTimes.kernel; SIZE_MAX: no round measured it. */
+size_t rounds_kernel(const RoundTimes *t, int64_t kernel);
+
 #endif

@@ -445,12 +445,10 @@ Err store_measured(Store *s, const MeasureKey *key, bool *found)
                   key->kernel, key->problem, key->setting, key->run);
 }
 
-#define PEER "peer "
-
 Err store_peer(Store *s, Str name, int64_t *kernel)
 {
     char hash[128];
-    int n = snprintf(hash, sizeof hash, PEER "%.*s", STR_ARG(name));
+    int n = snprintf(hash, sizeof hash, PEER_HASH "%.*s", STR_ARG(name));
     if (n < 0 || (size_t)n >= sizeof hash) FAIL(ERR_INPUT, "name of a peer is too long: '%.40s...'", name.s);
     return store_kernel(s, str_from(hash), name, kernel);
 }
@@ -477,7 +475,8 @@ Err store_peer_find(Store *s, Arena *a, int64_t problem, int64_t setting, int64_
     TRY(db_each(s->db, peer_row, &p,
                 /* by the index of kernel.hash, because no index of measurement begins with the problem */
                 "SELECT k.id, k.name FROM kernel k CROSS JOIN measurement m ON m.kernel=k.id AND m.problem=?"
-                " AND m.setting=? WHERE k.hash>='" PEER "' AND k.hash<'peer!' ORDER BY +m.id DESC LIMIT 1",
+                " AND m.setting=? WHERE k.hash>='" PEER_HASH "' AND k.hash<'peer!'"
+                " ORDER BY +m.id DESC LIMIT 1",
                 "ii", problem, setting));
     *found = p.name.s != NULL;
     *kernel = p.kernel;

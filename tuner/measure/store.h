@@ -112,7 +112,9 @@ Err store_measure_get(Store *s, Arena *a, const MeasureKey *key, Measurement *ou
 Err store_measure_runs(Store *s, Arena *a, const MeasureKey *key, int64_t n_runs, Measurement **out,
                        size_t *n);
 Err store_measured(Store *s, const MeasureKey *key, bool *found);
-/* A peer is stored as a kernel of that name which is a candidate of no plan. */
+/* A peer is stored as a kernel of that name which is a candidate of no plan; its hash begins with
+ * PEER_HASH. */
+#define PEER_HASH "peer "
 Err store_peer(Store *s, Str name, int64_t *kernel);
 /* The peer that was measured on a problem in a setting; *found is false when none was. */
 Err store_peer_find(Store *s, Arena *a, int64_t problem, int64_t setting, int64_t *kernel, Str *name,
