@@ -143,11 +143,13 @@ static double final_sizes_seconds(const Searching *x)
     return sum * scale_of(x);
 }
 
-/* Seconds of launches in the final race on a size of the config, by the model. */
+/* Seconds of launches in the final race on a size of the config: ours by the model, those of the peer by what
+ * the first round measured. */
 static double final_launches(const Searching *x, const SearchGroup *s, size_t z)
 {
-    const double n = FINAL_LAUNCHES + (x->as_given.Peer ? PEER_LAUNCHES : 0);
-    return s->search.launch_s && z < s->n_own ? n * s->search.launch_s[z] : 0;
+    if (!s->search.launch_s || z >= s->n_own) return 0;
+    const double own = s->search.launch_s[z], peer = s->search.peer[z] * 1e-9;
+    return FINAL_LAUNCHES * own + (x->as_given.Peer ? PEER_LAUNCHES * (peer > 0 ? peer : own) : 0);
 }
 
 /* Seconds of TimeBudget that are kept for the final measurements. */
