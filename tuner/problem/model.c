@@ -396,6 +396,8 @@ static void finish(const ModelKernel *k, const ModelDevice *d, const ModelSize *
                    double seconds, ModelTime *out)
 {
     out->seconds = seconds;
+    out->bound_seconds = bound(k, d, z);
+    if (!sum->detailed) return;
     out->binds = MODEL_TERM_math;
     for (int i = 0; i < MODEL_N_TERMS; i++) {
         out->term[i] = sum->term[i];
@@ -403,7 +405,6 @@ static void finish(const ModelKernel *k, const ModelDevice *d, const ModelSize *
     }
     out->l2_read = sum->l2_read;
     out->dram_read = sum->dram_read;
-    out->bound_seconds = bound(k, d, z);
 }
 
 /* Whole rounds of `groups` work-groups, and the rest of them. Returns the number of rounds. */
@@ -476,7 +477,7 @@ static double add_stream(Waves *sum, Gpu *g, double slots, double *split)
 }
 
 static double gpu_time(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, const ModelSize *z,
-                       const ModelReady *ready, ModelTime *out)
+                       const ModelReady *ready, bool detailed, ModelTime *out)
 {
     Gpu g;
     double wide = 1;
@@ -487,8 +488,8 @@ static double gpu_time(const ModelKernel *k, const ModelDevice *d, const ModelRa
     double shares = 0, rounds;
     Waves sum;
     sum.seconds = sum.math = 0;
-    sum.detailed = out != NULL;
-    if (out) sum = (Waves){.detailed = true};
+    sum.detailed = detailed;
+    if (detailed) sum = (Waves){.detailed = true};
     if (k->split_kind == MODEL_SPLIT_STREAM)
         rounds = add_stream(&sum, &g, slots, &shares);
     else
@@ -498,9 +499,11 @@ static double gpu_time(const ModelKernel *k, const ModelDevice *d, const ModelRa
     double copy = copy_seconds(k, d, r, z);
     double seconds = sum.seconds * (1 + r->power * least(busy, 1)) + copy + split + r->launch_s;
     if (!out) return seconds;
-    sum.term[MODEL_TERM_split] = split;
-    sum.term[MODEL_TERM_copy] = copy;
-    sum.term[MODEL_TERM_launch] = r->launch_s;
+    if (detailed) {
+        sum.term[MODEL_TERM_split] = split;
+        sum.term[MODEL_TERM_copy] = copy;
+        sum.term[MODEL_TERM_launch] = r->launch_s;
+    }
     finish(k, d, z, &sum, seconds, out);
     out->tiles = g.groups;
     out->waves = rounds;
@@ -522,7 +525,7 @@ static double host_time(const ModelKernel *k, const ModelDevice *d, const ModelR
     double micro_m = up(z->m / k->unit_m), micro_n = up(z->n / k->unit_n);
     double k_blocks = up(z->k / k->depth), ab = k->bytes_ab, micro = micro_m * micro_n * k_blocks;
     double unit = (double)k->unit_m * k->unit_n;
-    Waves sum = {0};
+    Waves sum = {.detailed = true};
     double *t = sum.term;
     t[MODEL_TERM_math] = per * 2 * micro_m * micro_n * unit * z->k / (k->rate * r->math) / hz;
     t[MODEL_TERM_local] = per * micro_m * micro_n * z->k * k->local_bytes / (d->local_rate * r->local) / hz;
@@ -565,7 +568,7 @@ static double host_time(const ModelKernel *k, const ModelDevice *d, const ModelR
 double model_time(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, const ModelSize *z,
                   ModelTime *out)
 {
-    return k->class == MODEL_HOST ? host_time(k, d, r, z, out) : gpu_time(k, d, r, z, NULL, out);
+    return k->class == MODEL_HOST ? host_time(k, d, r, z, out) : gpu_time(k, d, r, z, NULL, out != NULL, out);
 }
 
 /* ---- numbers made ready ---- */
@@ -587,7 +590,7 @@ void model_ready(const ModelKernel *k, const ModelDevice *d, const ModelRates *r
 }
 
 double model_time_ready(const ModelReady *ready, const ModelKernel *k, const ModelDevice *d,
-                        const ModelRates *r, const ModelSize *z, ModelTime *out)
+                        const ModelRates *r, const ModelSize *z, bool detailed, ModelTime *out)
 {
-    return ready->usable ? gpu_time(k, d, r, z, ready, out) : model_time(k, d, r, z, out);
+    return ready->usable ? gpu_time(k, d, r, z, ready, detailed, out) : model_time(k, d, r, z, out);
 }

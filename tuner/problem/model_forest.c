@@ -13,21 +13,23 @@ typedef struct {
     Words a, b, c, d;
 } Block;
 enum { WORDS = sizeof(Words) / sizeof(uint32_t), BLOCK = 4 * WORDS, LEAVES = 1 << MODEL_TREES_DEPTH };
-/* A row of features is padded to LANES. */
-enum { LANES = 3 * FLOATS };
+/* The compared features of a row lie in up to VECTORS vectors. */
+enum { VECTORS = 3, LANES = VECTORS * FLOATS };
 _Static_assert(LEAVES == 32, "a bit of a word for each leaf");
 _Static_assert(MODEL_TREES_MAX % BLOCK == 0 && BLOCK % MODEL_TREES_SUMS == 0, "whole blocks");
 _Static_assert((int)MODEL_SIZE_FEATURES <= (int)LANES && (int)MODEL_KERNEL_FEATURES <= (int)LANES &&
                    (int)MODEL_LAUNCH_FEATURES <= (int)LANES,
                "the lanes are enough");
 
-/* The features of sizes, of kernels or of launches. */
+/* The features of sizes, of kernels or of launches. Those that trees compare have a lane each. */
 typedef struct {
-    int n;
-    size_t n_bounds;                         /* the most that one of them has */
-    float bound[MODEL_FOREST_BOUNDS][LANES]; /* of each feature, ascending; behind its last one INFINITY */
-    int32_t most[LANES];                     /* the number of its bounds */
-    int32_t list[LANES]; /* where its lists begin in a block, that of rows below all bounds first */
+    int n_features, n;
+    int32_t lane[LANES];                              /* of each feature; -1: no tree compares it */
+    int32_t feature[LANES];                           /* of each lane */
+    float bound[VECTORS][MODEL_FOREST_BOUNDS][FLOATS]; /* ascending; behind the last one INFINITY */
+    int32_t n_bounds[LANES];                          /* of each lane */
+    size_t most[VECTORS];                             /* the most bounds of a vector's lanes */
+    int32_t list[LANES]; /* where a lane's lists begin in a block, that of rows below all bounds first */
 } Part;
 
 typedef struct {
@@ -38,6 +40,7 @@ struct ModelForest {
     const ModelTrees *trees;
     size_t n_blocks, block_words;
     Part size, kernel, launch;
+    bool has_terms;
     uint32_t *word;  /* [block][list][tree of the block] */
     Leaves *value;   /* [tree] */
     uint32_t *known; /* [kernel][tree]: of the kernel's features */
@@ -49,18 +52,30 @@ struct ModelForest {
 
 static size_t padded(const ModelForest *f) { return f->n_blocks * BLOCK; }
 
+static float *bound_at(Part *p, int32_t lane, int32_t i)
+{
+    return &p->bound[lane / FLOATS][i][lane % FLOATS];
+}
+
+static int32_t lane_add(Part *p, int feature)
+{
+    if (p->lane[feature] < 0) p->lane[feature] = p->n, p->feature[p->n++] = feature;
+    return p->lane[feature];
+}
+
 /* Adds a bound of a feature, unless it is there. */
 static bool bound_add(Part *p, int feature, float at)
 {
-    const int32_t n = p->most[feature];
+    const int32_t lane = lane_add(p, feature), n = p->n_bounds[lane];
+    size_t *most = &p->most[lane / FLOATS];
     int32_t to = n;
     for (int32_t i = 0; i < n; i++)
-        if (p->bound[i][feature] == at) return true;
+        if (*bound_at(p, lane, i) == at) return true;
     if (n == MODEL_FOREST_BOUNDS) return false;
-    for (; to > 0 && p->bound[to - 1][feature] > at; to--) p->bound[to][feature] = p->bound[to - 1][feature];
-    p->bound[to][feature] = at;
-    p->most[feature]++;
-    if ((size_t)p->most[feature] > p->n_bounds) p->n_bounds = (size_t)p->most[feature];
+    for (; to > 0 && *bound_at(p, lane, to - 1) > at; to--) *bound_at(p, lane, to) = *bound_at(p, lane, to - 1);
+    *bound_at(p, lane, to) = at;
+    p->n_bounds[lane]++;
+    if ((size_t)n + 1 > *most) *most = (size_t)n + 1;
     return true;
 }
 
@@ -69,21 +84,23 @@ static Part *part_of(ModelForest *f, int *feature)
 {
     Part *const part[] = {&f->size, &f->kernel, &f->launch};
     int i = 0;
-    for (; *feature >= part[i]->n; i++) *feature -= part[i]->n;
+    for (; *feature >= part[i]->n_features; i++) *feature -= part[i]->n_features;
     return part[i];
 }
 
-static void part_init(Part *p, int n)
+static void part_init(Part *p, int n_features)
 {
-    *p = (Part){.n = n};
-    for (size_t i = 0; i < MODEL_FOREST_BOUNDS; i++)
-        for (size_t k = 0; k < LANES; k++) p->bound[i][k] = INFINITY;
+    *p = (Part){.n_features = n_features};
+    for (int i = 0; i < LANES; i++) {
+        p->lane[i] = -1;
+        for (int32_t k = 0; k < MODEL_FOREST_BOUNDS; k++) *bound_at(p, i, k) = INFINITY;
+    }
 }
 
-/* Places the lists of a part's features from `list` on; returns where they end. */
+/* Places the lists of a part's lanes from `list` on; returns where they end. */
 static int32_t part_place(Part *p, int32_t list)
 {
-    for (int i = 0; i < p->n; i++) p->list[i] = list, list += (p->most[i] + 1) * BLOCK;
+    for (int i = 0; i < p->n; i++) p->list[i] = list, list += (p->n_bounds[i] + 1) * BLOCK;
     return list;
 }
 
@@ -96,6 +113,7 @@ static Err bounds_find(ModelForest *f)
     for (size_t i = 0; i < (size_t)t->n * model_trees_nodes(t); i++) {
         int feature = t->feature[i];
         Part *p = part_of(f, &feature);
+        f->has_terms |= p == &f->launch && feature >= MODEL_LAUNCH_TERMS;
         if (!bound_add(p, feature, t->at[i]))
             FAIL(ERR_INPUT, "trees with more than %d bounds of a feature", MODEL_FOREST_BOUNDS);
     }
@@ -103,17 +121,20 @@ static Err bounds_find(ModelForest *f)
     return ERR_OK;
 }
 
+bool model_forest_has_terms(const ModelForest *f) { return f->has_terms; }
+
 /* Clears the leaves on the left side of a node in the lists of rows that do not pass its comparison. first,
  * n: leaves below the node. */
 static void node_set(ModelForest *f, size_t tree, size_t node, uint32_t first, uint32_t n)
 {
     const size_t at = tree * model_trees_nodes(f->trees) + node;
     int feature = f->trees->feature[at];
-    const Part *p = part_of(f, &feature);
+    Part *p = part_of(f, &feature);
+    const int32_t lane = p->lane[feature];
     const uint32_t left = ((UINT32_C(1) << n / 2) - 1) << first;
-    uint32_t *word = &f->word[tree / BLOCK * f->block_words + (size_t)p->list[feature] + tree % BLOCK];
-    for (int32_t i = 0; i < p->most[feature]; i++)
-        if (p->bound[i][feature] >= f->trees->at[at]) word[(i + 1) * BLOCK] &= ~left;
+    uint32_t *word = &f->word[tree / BLOCK * f->block_words + (size_t)p->list[lane] + tree % BLOCK];
+    for (int32_t i = 0; i < p->n_bounds[lane]; i++)
+        if (*bound_at(p, lane, i) >= f->trees->at[at]) word[(i + 1) * BLOCK] &= ~left;
 }
 
 static void tree_set(ModelForest *f, size_t tree)
@@ -156,23 +177,25 @@ Err model_forest_new(Arena *a, const ModelTrees *trees, size_t n_kernels, ModelF
 
 /* ---- evaluation ---- */
 
-/* Where the list of each feature's value begins: one list further for each bound that it is not below. */
-FLOATS_INLINE void lists_of(const Part *p, const float x[LANES], int32_t list[LANES])
+/* Where the lists of a vector's values begin: one list further for each bound that a value is not below. */
+FLOATS_INLINE void lists_of_vector(const Part *p, int vector, Floats value, int32_t *list)
 {
-    const Floats value[] = {floats_load(x), floats_load(x + FLOATS), floats_load(x + 2 * FLOATS)};
-    FloatsMask n[] = {{0}, {0}, {0}};
-    _Static_assert(LANES == 3 * FLOATS, "a vector for each");
-    for (size_t b = 0; b < p->n_bounds; b++) {
-        const float *bound = p->bound[b];
-        n[0] += value[0] < floats_load(bound); /* true is -1 */
-        n[1] += value[1] < floats_load(bound + FLOATS);
-        n[2] += value[2] < floats_load(bound + 2 * FLOATS);
-    }
-    for (int i = 0; i < 3; i++) { /* what is not a number is not below the padding either */
-        const FloatsMask passed =
-            floats_mask_min(n[i] + (int32_t)p->n_bounds, floats_mask_load(&p->most[i * FLOATS]));
-        floats_mask_store(&list[i * FLOATS], passed * BLOCK + floats_mask_load(&p->list[i * FLOATS]));
-    }
+    const size_t most = p->most[vector];
+    FloatsMask below = {0};
+    for (size_t b = 0; b < most; b++) below += value < floats_load(p->bound[vector][b]); /* true is -1 */
+    /* what is not a number is not below the padding either */
+    const FloatsMask passed =
+        floats_mask_min(below + (int32_t)most, floats_mask_load(&p->n_bounds[vector * FLOATS]));
+    floats_mask_store(list, passed * BLOCK + floats_mask_load(&p->list[vector * FLOATS]));
+}
+
+/* Where the list of each lane's feature begins for a row of all features. */
+FLOATS_INLINE void lists_of(const Part *p, const float *row, int32_t list[LANES])
+{
+    float x[LANES];
+    for (int i = 0; i < LANES; i++) x[i] = row[p->feature[i]];
+    for (int v = 0; v * FLOATS < p->n; v++)
+        lists_of_vector(p, v, floats_load(&x[v * FLOATS]), &list[v * FLOATS]);
 }
 
 FLOATS_INLINE Words words_load(const uint32_t *w)
@@ -208,11 +231,11 @@ FLOATS_INLINE Block block_of(const ModelForest *f, size_t block, int n, const in
 
 /* What a part's features leave of all trees. */
 FLOATS_CLONES
-static void words_of(const ModelForest *f, const Part *p, const float x[LANES], uint32_t *word)
+static void words_of(const ModelForest *f, const Part *p, const float *row, uint32_t *word)
 {
     const Words all = ~(Words){0};
     int32_t list[LANES];
-    lists_of(p, x, list);
+    lists_of(p, row, list);
     for (size_t b = 0; b < f->n_blocks; b++)
         block_store(&word[b * BLOCK], block_of(f, b, p->n, list, (Block){all, all, all, all}));
 }
@@ -234,7 +257,7 @@ FLOATS_INLINE float value_of(const ModelForest *f, const int32_t list[LANES], co
     for (size_t b = 0; b < f->n_blocks; b++) {
         _Alignas(Words) uint32_t word[BLOCK];
         const Block known = both(block_load(&size[b * BLOCK]), block_load(&kernel[b * BLOCK]));
-        block_store(word, block_of(f, b, MODEL_LAUNCH_FEATURES, list, known));
+        block_store(word, block_of(f, b, f->launch.n, list, known));
         sums_add(word, &f->value[b * BLOCK], sum);
     }
     return model_trees_sum(sum);
@@ -243,17 +266,17 @@ FLOATS_INLINE float value_of(const ModelForest *f, const int32_t list[LANES], co
 /* The comparisons of all launches come first, so that the processor reads the lists of one while it adds up
  * the values of another. */
 FLOATS_CLONES
-static void values_of(const ModelForest *f, const uint32_t *size, int n, float (*const x)[LANES],
+static void values_of(const ModelForest *f, const uint32_t *size, int n, float (*const row)[MODEL_LAUNCH_FEATURES],
                       const size_t *kernel, float *value)
 {
     int32_t list[MODEL_FOREST_LAUNCHES][LANES];
-    for (int i = 0; i < n; i++) lists_of(&f->launch, x[i], list[i]);
+    for (int i = 0; i < n; i++) lists_of(&f->launch, row[i], list[i]);
     for (int i = 0; i < n; i++) value[i] = value_of(f, list[i], size, &f->known[kernel[i] * padded(f)]);
 }
 
 void model_forest_set(ModelForest *f, size_t i, const ModelKernel *k, double n_cu)
 {
-    float x[LANES] = {0};
+    float x[MODEL_KERNEL_FEATURES];
     f->of[i] = k, f->n_cu[i] = n_cu;
     model_kernel_features(k, x);
     words_of(f, &f->kernel, x, &f->known[i * padded(f)]);
@@ -261,7 +284,7 @@ void model_forest_set(ModelForest *f, size_t i, const ModelKernel *k, double n_c
 
 void model_forest_size(const ModelForest *f, const ModelSize *z, ModelForestSize *out)
 {
-    float x[LANES] = {0};
+    float x[MODEL_SIZE_FEATURES];
     out->size = *z;
     model_size_features(z, x);
     words_of(f, &f->size, x, out->word);
@@ -270,11 +293,9 @@ void model_forest_size(const ModelForest *f, const ModelSize *z, ModelForestSize
 void model_forest_values(const ModelForest *f, const ModelForestSize *z, int n, const size_t *kernel,
                          const ModelTime *const *t, float *value)
 {
-    float x[MODEL_FOREST_LAUNCHES][LANES];
-    for (int i = 0; i < n; i++) {
-        for (int k = MODEL_LAUNCH_FEATURES; k < LANES; k++) x[i][k] = 0;
-        model_launch_features(f->of[kernel[i]], &z->size, f->n_cu[kernel[i]], t[i], x[i]);
-    }
+    float x[MODEL_FOREST_LAUNCHES][MODEL_LAUNCH_FEATURES];
+    for (int i = 0; i < n; i++)
+        model_launch_features(f->of[kernel[i]], &z->size, f->n_cu[kernel[i]], t[i], f->has_terms, x[i]);
     values_of(f, z->word, n, x, kernel, value);
 }
 

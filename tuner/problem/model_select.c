@@ -400,7 +400,7 @@ FLOATS_INLINE int32_t least_key(const int32_t *key, size_t n)
 
 /* The first kernels by their corrections, the fastest one first. With trees these are asked of up to
  * FINALISTS that take at most NEAR_BEST times as long as the first one. */
-enum { FINALISTS = 4 };
+enum { FINALISTS = 3 };
 static const double NEAR_BEST = 1.15;
 
 typedef struct {
@@ -473,6 +473,7 @@ static size_t choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *a
     float residual[MODEL_KERNELS_MAX], least[MODEL_KERNELS_MAX];
     int32_t key[MODEL_KERNELS_MAX];
     const size_t n = s->n_kernels;
+    const bool terms = s->forest && model_forest_has_terms(s->forest);
     if (!n) return SIZE_MAX;
     finalists_init(&f, s->forest ? FINALISTS : 1);
     model_near(s, z, &near);
@@ -486,7 +487,7 @@ static size_t choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *a
         const ModelEntry *e = &s->entry[k];
         key[k] = INT32_MAX;
         ModelTime *const time = s->forest ? f.unused : NULL;
-        const double t = model_time_ready(&s->ready[k], &e->kernel, &e->device, &e->rates, z, time) *
+        const double t = model_time_ready(&s->ready[k], &e->kernel, &e->device, &e->rates, z, terms, time) *
                          (double)expf(residual[k]);
         if (!(t < INFINITY) || !can_be_among(&f, t)) continue;
         if (allowed && !allowed(ctx, k)) continue;

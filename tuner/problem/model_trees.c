@@ -46,24 +46,22 @@ static double down(double x) { return (double)(int64_t)x; }
 static double up(double x) { return down(x) + (down(x) < x ? 1.0 : 0.0); }
 
 void model_launch_features(const ModelKernel *k, const ModelSize *z, double n_cu, const ModelTime *t,
-                           float x[MODEL_LAUNCH_FEATURES])
+                           bool terms, float x[MODEL_LAUNCH_FEATURES])
 {
     const double tiles_m = z->m / k->tile_m, tiles_n = z->n / k->tile_n, part = 1 / t->seconds;
-    const float of[MODEL_LAUNCH_FEATURES - MODEL_N_TERMS] = {(float)t->tiles,
-                                                             (float)t->waves,
-                                                             (float)t->last_fill,
-                                                             (float)t->seconds,
-                                                             (float)(z->k / k->depth),
-                                                             (float)(tiles_m - down(tiles_m)),
-                                                             (float)(tiles_n - down(tiles_n)),
-                                                             (float)up(tiles_m),
-                                                             (float)up(tiles_n),
-                                                             (float)(t->tiles < n_cu ? t->tiles / n_cu : 1),
-                                                             (float)t->edge_waste,
-                                                             (float)(t->bound_seconds * part)};
-    memcpy(x, of, sizeof of);
-    for (int i = 0; i < MODEL_N_TERMS; i++)
-        x[MODEL_LAUNCH_FEATURES - MODEL_N_TERMS + i] = (float)(t->term[i] * part);
+    x[MODEL_LAUNCH_GROUPS] = (float)t->tiles;
+    x[MODEL_LAUNCH_WAVES] = (float)t->waves;
+    x[MODEL_LAUNCH_LAST_FILL] = (float)t->last_fill;
+    x[MODEL_LAUNCH_SECONDS] = (float)t->seconds;
+    x[MODEL_LAUNCH_CHUNKS] = (float)(z->k / k->depth);
+    x[MODEL_LAUNCH_EDGE_M] = (float)(tiles_m - down(tiles_m));
+    x[MODEL_LAUNCH_EDGE_N] = (float)(tiles_n - down(tiles_n));
+    x[MODEL_LAUNCH_TILES_M] = (float)up(tiles_m);
+    x[MODEL_LAUNCH_TILES_N] = (float)up(tiles_n);
+    x[MODEL_LAUNCH_BUSY] = (float)(t->tiles < n_cu ? t->tiles / n_cu : 1);
+    x[MODEL_LAUNCH_WASTE] = (float)t->edge_waste;
+    x[MODEL_LAUNCH_BOUND] = (float)(t->bound_seconds * part);
+    for (int i = 0; terms && i < MODEL_N_TERMS; i++) x[MODEL_LAUNCH_TERMS + i] = (float)(t->term[i] * part);
 }
 
 void model_features(const ModelKernel *k, const ModelSize *z, double n_cu, const ModelTime *t,
@@ -71,7 +69,7 @@ void model_features(const ModelKernel *k, const ModelSize *z, double n_cu, const
 {
     model_size_features(z, x);
     model_kernel_features(k, x + MODEL_SIZE_FEATURES);
-    model_launch_features(k, z, n_cu, t, x + MODEL_SIZE_FEATURES + MODEL_KERNEL_FEATURES);
+    model_launch_features(k, z, n_cu, t, true, x + MODEL_SIZE_FEATURES + MODEL_KERNEL_FEATURES);
 }
 
 float model_trees_value(const ModelTrees *t, const float x[MODEL_FEATURES])

@@ -10,11 +10,27 @@
 #include "base/arena.h"
 #include "problem/model.h"
 
-/* Rows have the features of a size, then those of a kernel, then those of a launch, which depend on both. */
+/* Rows have the features of a size, then those of a kernel, then those of a launch, which depend on both. The
+ * last ones of a launch are the terms of the model's time, as parts of it. */
+enum {
+    MODEL_LAUNCH_GROUPS, /* work-groups */
+    MODEL_LAUNCH_WAVES,
+    MODEL_LAUNCH_LAST_FILL,
+    MODEL_LAUNCH_SECONDS,
+    MODEL_LAUNCH_CHUNKS, /* of K */
+    MODEL_LAUNCH_EDGE_M, /* of the tile at the edge: the part that D has */
+    MODEL_LAUNCH_EDGE_N,
+    MODEL_LAUNCH_TILES_M,
+    MODEL_LAUNCH_TILES_N,
+    MODEL_LAUNCH_BUSY, /* part of the compute units */
+    MODEL_LAUNCH_WASTE,
+    MODEL_LAUNCH_BOUND, /* part of the time that the hardware needs */
+    MODEL_LAUNCH_TERMS
+};
 enum {
     MODEL_SIZE_FEATURES = 7,
     MODEL_KERNEL_FEATURES = 22,
-    MODEL_LAUNCH_FEATURES = 12 + MODEL_N_TERMS,
+    MODEL_LAUNCH_FEATURES = MODEL_LAUNCH_TERMS + MODEL_N_TERMS,
     MODEL_FEATURES = MODEL_SIZE_FEATURES + MODEL_KERNEL_FEATURES + MODEL_LAUNCH_FEATURES
 };
 enum { MODEL_TREES_MAX = 1024, MODEL_TREES_DEPTH = 5 };
@@ -33,11 +49,12 @@ static inline size_t model_trees_nodes(const ModelTrees *t) { return ((size_t)1 
 /* Memory for n trees, in the arena. ERR_INPUT: n or depth is out of bounds. */
 Err model_trees_new(Arena *a, int n, int depth, ModelTrees **out);
 /* Features of a size, of a kernel, and of the kernel's launch on the size, whose time the model predicts as
- * t; n_cu: of the device. model_features makes the whole row. */
+ * t; n_cu: of the device; without `terms` those of a launch are not filled in. model_features makes the
+ * whole row. */
 void model_size_features(const ModelSize *z, float x[MODEL_SIZE_FEATURES]);
 void model_kernel_features(const ModelKernel *k, float x[MODEL_KERNEL_FEATURES]);
 void model_launch_features(const ModelKernel *k, const ModelSize *z, double n_cu, const ModelTime *t,
-                           float x[MODEL_LAUNCH_FEATURES]);
+                           bool terms, float x[MODEL_LAUNCH_FEATURES]);
 void model_features(const ModelKernel *k, const ModelSize *z, double n_cu, const ModelTime *t,
                     float x[MODEL_FEATURES]);
 /* The sum of all trees for a row of features: MODEL_TREES_SUMS sums, each of every MODEL_TREES_SUMS-th tree,
