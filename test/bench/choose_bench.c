@@ -18,7 +18,7 @@
 #include "test/bench/recorded.h"
 #include "test/model_kernel.h"
 
-enum { SIZES = 38, N_QUERIES = 2000, REPEAT = 45 };
+enum { SIZES = 38, N_QUERIES = 2000, REPEAT = 15 };
 
 static uint64_t state = 7;
 

@@ -57,13 +57,21 @@ static ModelTime time_draw(void)
     return t;
 }
 
-static ModelTrees *trees_draw(Arena *a, int n, int depth)
+/* offered: of the features that training offers alone. */
+static uint8_t feature_draw(bool offered)
+{
+    int feature = draw(0, MODEL_FEATURES - 1);
+    while (offered && !model_trees_offers((size_t)feature)) feature = draw(0, MODEL_FEATURES - 1);
+    return (uint8_t)feature;
+}
+
+static ModelTrees *trees_draw(Arena *a, int n, int depth, bool offered)
 {
     ModelTrees *t;
     assert_ok(model_trees_new(a, n, depth, &t));
     const size_t nodes = model_trees_nodes(t);
     for (size_t i = 0; i < (size_t)n * nodes; i++) {
-        t->feature[i] = (uint8_t)draw(0, MODEL_FEATURES - 1);
+        t->feature[i] = feature_draw(offered);
         t->at[i] = (float)draw(-N_BOUNDS / 4, N_BOUNDS) / (float)(1 << draw(0, 1));
     }
     for (size_t i = 0; i < (size_t)n * (nodes + 1); i++) t->value[i] = (float)draw(-1000, 1000) / 7777;
@@ -93,12 +101,13 @@ static void compare_launches(const ModelForest *f, const ModelTrees *t, const Mo
     }
 }
 
-static void compare(Arena *a, int n, int depth)
+static void compare(Arena *a, int n, int depth, bool offered)
 {
-    const ModelTrees *t = trees_draw(a, n, depth);
+    const ModelTrees *t = trees_draw(a, n, depth, offered);
     ModelKernel kernel[N_KERNELS];
     ModelForest *f;
     assert_ok(model_forest_new(a, t, N_KERNELS, &f));
+    assert_true(!offered || !model_forest_has_terms(f));
     for (size_t k = 0; k < N_KERNELS; k++) {
         kernel[k] = kernel_draw();
         model_forest_set(f, k, &kernel[k], 20 + (double)k);
@@ -118,7 +127,8 @@ static void test_values(void **unused)
     Arena a;
     arena_init(&a, 0);
     for (size_t i = 0; i < sizeof n / sizeof *n; i++)
-        for (int depth = 1; depth <= MODEL_TREES_DEPTH; depth++) compare(&a, n[i], depth);
+        for (int depth = 1; depth <= MODEL_TREES_DEPTH; depth++)
+            compare(&a, n[i], depth, false), compare(&a, n[i], depth, true);
     arena_fini(&a);
 }
 
@@ -128,7 +138,7 @@ static void test_bounds(void **unused)
     Arena a;
     ModelForest *f;
     arena_init(&a, 0);
-    ModelTrees *t = trees_draw(&a, MODEL_FOREST_BOUNDS + 1, 1);
+    ModelTrees *t = trees_draw(&a, MODEL_FOREST_BOUNDS + 1, 1, false);
     for (int i = 0; i < t->n; i++) t->feature[i] = 3, t->at[i] = (float)(i % MODEL_FOREST_BOUNDS);
     assert_ok(model_forest_new(&a, t, 1, &f));
     t->at[MODEL_FOREST_BOUNDS] = 0.5F;

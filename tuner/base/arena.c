@@ -67,6 +67,13 @@ void *arena_array(Arena *a, size_t n, size_t size)
     return arena_alloc(a, n * size);
 }
 
+void *arena_lines(Arena *a, size_t n, size_t size)
+{
+    if (size && n > (SIZE_MAX - ARENA_LINE) / size) return NULL;
+    uint8_t *p = arena_alloc(a, n * size + ARENA_LINE);
+    return p ? p + (ARENA_LINE - (uintptr_t)p % ARENA_LINE) : NULL;
+}
+
 void *arena_grow(Arena *a, void *v, size_t n, size_t size)
 {
     if (n & (n - 1)) return v; /* there is room for the next power of two */

@@ -23,6 +23,9 @@ void arena_reset(Arena *a);
 void *arena_alloc(Arena *a, size_t size);
 /* n objects of size bytes with overflow check. */
 void *arena_array(Arena *a, size_t n, size_t size);
+/* The same, aligned to ARENA_LINE bytes: a line of caches. */
+enum { ARENA_LINE = 64 };
+void *arena_lines(Arena *a, size_t n, size_t size);
 /* v: an array of n elements of size bytes that only this function has made. Returns an array with these
  * elements and room for one more: v, or a copy of twice its length. */
 void *arena_grow(Arena *a, void *v, size_t n, size_t size);
@@ -32,6 +35,7 @@ Str arena_printf(Arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 #define ARENA_NEW(a, T) ((T *)arena_alloc((a), sizeof(T)))
 #define ARENA_ARRAY(a, n, T) ((T *)arena_array((a), (n), sizeof(T)))
+#define ARENA_LINES(a, n, T) ((T *)arena_lines((a), (n), sizeof(T)))
 /* Returns ERR_FAILED from the calling function when p is NULL. */
 #define TRY_ALLOC(p)                                                                                         \
     do {                                                                                                     \

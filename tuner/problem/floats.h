@@ -23,6 +23,8 @@
 enum { FLOATS = 8 };
 typedef float Floats __attribute__((vector_size(32)));
 typedef int32_t FloatsMask __attribute__((vector_size(32)));
+/* The number of each lane. */
+#define FLOATS_LANES ((FloatsMask){0, 1, 2, 3, 4, 5, 6, 7})
 
 /* Elements of a list for n floats. */
 FLOATS_INLINE size_t floats_padded(size_t n) { return (n + FLOATS - 1) / FLOATS * FLOATS; }

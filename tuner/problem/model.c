@@ -250,7 +250,9 @@ static void gpu_init(Gpu *g, const ModelKernel *k, const ModelDevice *d, const M
                      const ModelSize *z, double wide, bool groups, const ModelReady *ready)
 {
     double cluster = (double)k->cluster_m * k->cluster_n;
-    *g = (Gpu){.k = k, .d = d, .r = r, .z = z};
+    /* not all members at once: zeros for the others would take longer than some of their numbers */
+    g->k = k, g->d = d, g->r = r, g->z = z;
+    g->unshared = false;
     if (ready)
         gpu_ready(g, ready);
     else

@@ -287,7 +287,7 @@ typedef struct {
     double store_s[MODEL_ALIGNS][2]; /* of a tile, by the alignment of D; without and with C */
 } ModelReady;
 void model_ready(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, ModelReady *out);
-/* The same as model_time. Without `detailed` it may leave out->term, binds, l2_read and dram_read as they are. */
+/* The same as model_time. Without `detailed`, term, binds, l2_read and dram_read may stay as they are. */
 double model_time_ready(const ModelReady *ready, const ModelKernel *k, const ModelDevice *d,
                         const ModelRates *r, const ModelSize *size, bool detailed, ModelTime *out);
 

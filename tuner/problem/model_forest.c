@@ -6,13 +6,13 @@
 
 #include "problem/floats.h"
 
-/* Words of the widest vectors that processors have; compilers make several vectors of one where they are
- * narrower. Words are read a block of trees at a time. */
-typedef uint32_t Words __attribute__((vector_size(64)));
+/* Vectors of 32 bytes: with those of 64, processors with AVX-512 are not faster in all, and compilers make
+ * code for those with AVX2 that takes several times as long. Words are read a block of trees at a time. */
+typedef uint32_t Words __attribute__((vector_size(32)));
 typedef struct {
-    Words a, b, c, d;
+    Words a, b, c, d, e, f, g, h;
 } Block;
-enum { WORDS = sizeof(Words) / sizeof(uint32_t), BLOCK = 4 * WORDS, LEAVES = 1 << MODEL_TREES_DEPTH };
+enum { WORDS = sizeof(Words) / sizeof(uint32_t), BLOCK = 8 * WORDS, LEAVES = 1 << MODEL_TREES_DEPTH };
 /* The compared features of a row lie in up to VECTORS vectors. */
 enum { VECTORS = 3, LANES = VECTORS * FLOATS };
 _Static_assert(LEAVES == 32, "a bit of a word for each leaf");
@@ -24,11 +24,11 @@ _Static_assert((int)MODEL_SIZE_FEATURES <= (int)LANES && (int)MODEL_KERNEL_FEATU
 /* The features of sizes, of kernels or of launches. Those that trees compare have a lane each. */
 typedef struct {
     int n_features, n;
-    int32_t lane[LANES];                              /* of each feature; -1: no tree compares it */
-    int32_t feature[LANES];                           /* of each lane */
+    int32_t lane[LANES];                               /* of each feature; -1: no tree compares it */
+    int32_t feature[LANES];                            /* of each lane */
     float bound[VECTORS][MODEL_FOREST_BOUNDS][FLOATS]; /* ascending; behind the last one INFINITY */
-    int32_t n_bounds[LANES];                          /* of each lane */
-    size_t most[VECTORS];                             /* the most bounds of a vector's lanes */
+    int32_t n_bounds[LANES];                           /* of each lane */
+    size_t most[VECTORS];                              /* the most bounds of a vector's lanes */
     int32_t list[LANES]; /* where a lane's lists begin in a block, that of rows below all bounds first */
 } Part;
 
@@ -40,7 +40,7 @@ struct ModelForest {
     const ModelTrees *trees;
     size_t n_blocks, block_words;
     Part size, kernel, launch;
-    bool has_terms;
+    bool has_others;
     uint32_t *word;  /* [block][list][tree of the block] */
     Leaves *value;   /* [tree] */
     uint32_t *known; /* [kernel][tree]: of the kernel's features */
@@ -72,7 +72,8 @@ static bool bound_add(Part *p, int feature, float at)
     for (int32_t i = 0; i < n; i++)
         if (*bound_at(p, lane, i) == at) return true;
     if (n == MODEL_FOREST_BOUNDS) return false;
-    for (; to > 0 && *bound_at(p, lane, to - 1) > at; to--) *bound_at(p, lane, to) = *bound_at(p, lane, to - 1);
+    for (; to > 0 && *bound_at(p, lane, to - 1) > at; to--)
+        *bound_at(p, lane, to) = *bound_at(p, lane, to - 1);
     *bound_at(p, lane, to) = at;
     p->n_bounds[lane]++;
     if ((size_t)n + 1 > *most) *most = (size_t)n + 1;
@@ -113,7 +114,7 @@ static Err bounds_find(ModelForest *f)
     for (size_t i = 0; i < (size_t)t->n * model_trees_nodes(t); i++) {
         int feature = t->feature[i];
         Part *p = part_of(f, &feature);
-        f->has_terms |= p == &f->launch && feature >= MODEL_LAUNCH_TERMS;
+        f->has_others |= !model_trees_offers(t->feature[i]);
         if (!bound_add(p, feature, t->at[i]))
             FAIL(ERR_INPUT, "trees with more than %d bounds of a feature", MODEL_FOREST_BOUNDS);
     }
@@ -121,7 +122,7 @@ static Err bounds_find(ModelForest *f)
     return ERR_OK;
 }
 
-bool model_forest_has_terms(const ModelForest *f) { return f->has_terms; }
+bool model_forest_has_terms(const ModelForest *f) { return f->has_others; }
 
 /* Clears the leaves on the left side of a node in the lists of rows that do not pass its comparison. first,
  * n: leaves below the node. */
@@ -150,13 +151,6 @@ static void tree_set(ModelForest *f, size_t tree)
     memcpy(f->value[tree].of, &t->value[tree * (nodes + 1)], (nodes + 1) * sizeof *t->value);
 }
 
-/* Loads of a vector that lies in two cache lines take twice as long. */
-static uint32_t *words_new(Arena *a, size_t n)
-{
-    uint8_t *p = arena_alloc(a, n * sizeof(uint32_t) + sizeof(Words));
-    return p ? (uint32_t *)(void *)(p + (sizeof(Words) - (uintptr_t)p % sizeof(Words))) : NULL;
-}
-
 Err model_forest_new(Arena *a, const ModelTrees *trees, size_t n_kernels, ModelForest **out)
 {
     ModelForest *f = *out = ARENA_NEW(a, ModelForest);
@@ -165,9 +159,9 @@ Err model_forest_new(Arena *a, const ModelTrees *trees, size_t n_kernels, ModelF
     f->n_blocks = ((size_t)trees->n + BLOCK - 1) / BLOCK;
     TRY(bounds_find(f));
     const size_t words = f->n_blocks * f->block_words;
-    TRY_ALLOC(f->word = words_new(a, words));
-    TRY_ALLOC(f->value = ARENA_ARRAY(a, padded(f) + 1, Leaves));
-    TRY_ALLOC(f->known = words_new(a, n_kernels * padded(f)));
+    TRY_ALLOC(f->word = ARENA_LINES(a, words, uint32_t));
+    TRY_ALLOC(f->value = ARENA_LINES(a, padded(f), Leaves));
+    TRY_ALLOC(f->known = ARENA_LINES(a, n_kernels * padded(f), uint32_t));
     TRY_ALLOC(f->of = ARENA_ARRAY(a, n_kernels + 1, const ModelKernel *));
     TRY_ALLOC(f->n_cu = ARENA_ARRAY(a, n_kernels + 1, double));
     memset(f->word, 0xff, words * sizeof *f->word);
@@ -192,8 +186,8 @@ FLOATS_INLINE void lists_of_vector(const Part *p, int vector, Floats value, int3
 /* Where the list of each lane's feature begins for a row of all features. */
 FLOATS_INLINE void lists_of(const Part *p, const float *row, int32_t list[LANES])
 {
-    float x[LANES];
-    for (int i = 0; i < LANES; i++) x[i] = row[p->feature[i]];
+    float x[LANES] = {0};
+    for (int i = 0; i < p->n; i++) x[i] = row[p->feature[i]];
     for (int v = 0; v * FLOATS < p->n; v++)
         lists_of_vector(p, v, floats_load(&x[v * FLOATS]), &list[v * FLOATS]);
 }
@@ -207,8 +201,14 @@ FLOATS_INLINE Words words_load(const uint32_t *w)
 
 FLOATS_INLINE Block block_load(const uint32_t *w)
 {
-    return (Block){words_load(w), words_load(w + WORDS), words_load(w + 2 * WORDS),
-                   words_load(w + 3 * WORDS)};
+    return (Block){words_load(w),
+                   words_load(w + WORDS),
+                   words_load(w + 2 * WORDS),
+                   words_load(w + 3 * WORDS),
+                   words_load(w + 4 * WORDS),
+                   words_load(w + 5 * WORDS),
+                   words_load(w + 6 * WORDS),
+                   words_load(w + 7 * WORDS)};
 }
 
 FLOATS_INLINE void words_store(uint32_t *w, Words v) { memcpy(w, &v, sizeof v); }
@@ -217,9 +217,14 @@ FLOATS_INLINE void block_store(uint32_t *w, Block b)
 {
     words_store(w, b.a), words_store(w + WORDS, b.b);
     words_store(w + 2 * WORDS, b.c), words_store(w + 3 * WORDS, b.d);
+    words_store(w + 4 * WORDS, b.e), words_store(w + 5 * WORDS, b.f);
+    words_store(w + 6 * WORDS, b.g), words_store(w + 7 * WORDS, b.h);
 }
 
-FLOATS_INLINE Block both(Block x, Block y) { return (Block){x.a & y.a, x.b & y.b, x.c & y.c, x.d & y.d}; }
+FLOATS_INLINE Block both(Block x, Block y)
+{
+    return (Block){x.a & y.a, x.b & y.b, x.c & y.c, x.d & y.d, x.e & y.e, x.f & y.f, x.g & y.g, x.h & y.h};
+}
 
 /* What the lists of n features leave of a block of trees. */
 FLOATS_INLINE Block block_of(const ModelForest *f, size_t block, int n, const int32_t list[LANES], Block left)
@@ -237,7 +242,8 @@ static void words_of(const ModelForest *f, const Part *p, const float *row, uint
     int32_t list[LANES];
     lists_of(p, row, list);
     for (size_t b = 0; b < f->n_blocks; b++)
-        block_store(&word[b * BLOCK], block_of(f, b, p->n, list, (Block){all, all, all, all}));
+        block_store(&word[b * BLOCK],
+                    block_of(f, b, p->n, list, (Block){all, all, all, all, all, all, all, all}));
 }
 
 /* Adds the values of the leaves that words of a block begin with to the sums. */
@@ -266,8 +272,8 @@ FLOATS_INLINE float value_of(const ModelForest *f, const int32_t list[LANES], co
 /* The comparisons of all launches come first, so that the processor reads the lists of one while it adds up
  * the values of another. */
 FLOATS_CLONES
-static void values_of(const ModelForest *f, const uint32_t *size, int n, float (*const row)[MODEL_LAUNCH_FEATURES],
-                      const size_t *kernel, float *value)
+static void values_of(const ModelForest *f, const uint32_t *size, int n,
+                      float (*const row)[MODEL_LAUNCH_FEATURES], const size_t *kernel, float *value)
 {
     int32_t list[MODEL_FOREST_LAUNCHES][LANES];
     for (int i = 0; i < n; i++) lists_of(&f->launch, row[i], list[i]);
@@ -295,7 +301,7 @@ void model_forest_values(const ModelForest *f, const ModelForestSize *z, int n, 
 {
     float x[MODEL_FOREST_LAUNCHES][MODEL_LAUNCH_FEATURES];
     for (int i = 0; i < n; i++)
-        model_launch_features(f->of[kernel[i]], &z->size, f->n_cu[kernel[i]], t[i], f->has_terms, x[i]);
+        model_launch_features(f->of[kernel[i]], &z->size, f->n_cu[kernel[i]], t[i], f->has_others, x[i]);
     values_of(f, z->word, n, x, kernel, value);
 }
 

@@ -22,7 +22,7 @@ typedef struct ModelForest ModelForest;
  * MODEL_FOREST_BOUNDS bounds. */
 enum { MODEL_FOREST_BOUNDS = 64 };
 Err model_forest_new(Arena *a, const ModelTrees *trees, size_t n_kernels, ModelForest **out);
-/* Whether the trees compare terms of the model's times, which these must have then. */
+/* Whether the trees may compare terms of the model's times, which these must have then. */
 bool model_forest_has_terms(const ModelForest *f);
 /* Sets kernel i, which must live as long. n_cu: of its device. */
 void model_forest_set(ModelForest *f, size_t i, const ModelKernel *k, double n_cu);

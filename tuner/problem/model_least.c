@@ -74,9 +74,9 @@ Err model_least_new(Arena *a, size_t n, ModelLeast **out)
     const size_t parts = floats_padded(n) / FLOATS;
     ModelLeast *l = *out = ARENA_NEW(a, ModelLeast);
     TRY_ALLOC(l);
-    TRY_ALLOC(l->part = ARENA_ARRAY(a, parts, LeastPart));
-    for (int ab = 0; ab < ALIGNS_AB; ab++) TRY_ALLOC(l->chunk[ab] = ARENA_ARRAY(a, parts, LeastChunk));
-    for (int d = 0; d < ALIGNS; d++) TRY_ALLOC(l->ends[d] = ARENA_ARRAY(a, parts, LeastEnds));
+    TRY_ALLOC(l->part = ARENA_LINES(a, parts, LeastPart));
+    for (int ab = 0; ab < ALIGNS_AB; ab++) TRY_ALLOC(l->chunk[ab] = ARENA_LINES(a, parts, LeastChunk));
+    for (int d = 0; d < ALIGNS; d++) TRY_ALLOC(l->ends[d] = ARENA_LINES(a, parts, LeastEnds));
     l->least_stays = INFINITY;
     return ERR_OK;
 }

@@ -30,9 +30,9 @@ Err model_places_new(Arena *a, size_t n, ModelPlaces **out)
     p->n = n, p->n_blocks = (n + BLOCK - 1) / BLOCK;
     TRY_ALLOC(p->order = ARENA_ARRAY(a, n + 1, uint32_t));
     for (int d = 0; d < MODEL_DIMS; d++) TRY_ALLOC(p->given[d] = ARENA_ARRAY(a, n + 1, float));
-    TRY_ALLOC(p->at = ARENA_ARRAY(a, p->n_blocks * BLOCK * MODEL_DIMS + 1, float));
-    TRY_ALLOC(p->lo = ARENA_ARRAY(a, floats_padded(p->n_blocks) * MODEL_DIMS + 1, float));
-    TRY_ALLOC(p->hi = ARENA_ARRAY(a, floats_padded(p->n_blocks) * MODEL_DIMS + 1, float));
+    TRY_ALLOC(p->at = ARENA_LINES(a, p->n_blocks * BLOCK * MODEL_DIMS, float));
+    TRY_ALLOC(p->lo = ARENA_LINES(a, floats_padded(p->n_blocks) * MODEL_DIMS, float));
+    TRY_ALLOC(p->hi = ARENA_LINES(a, floats_padded(p->n_blocks) * MODEL_DIMS, float));
     return ERR_OK;
 }
 
@@ -118,13 +118,14 @@ _Static_assert(MODEL_DIMS == 5, "the sums below have a term for each");
 
 FLOATS_INLINE Floats square(Floats x) { return x * x; }
 
-/* The nearest points by lane: a step adds FLOATS points, one to each lane. Lanes are sorted without branches,
- * which the processor could not predict. A point is the bits of its distance, whose last ones are replaced by
- * the number of its step; bits of numbers that are not negative have the order of the numbers. */
-enum { STEPS = 128, ROWS = 4, FAR_BITS = 0x7f800000 /* of INFINITY */ };
+/* The nearest points by lane: a step adds FLOATS points, one to each lane, which keeps the nearest ROWS ones.
+ * Lanes are sorted without branches, which the processor could not predict. A point is the bits of its
+ * distance, whose last ones are replaced by the number of its step; bits of numbers that are not negative
+ * have the order of the numbers. */
+enum { STEPS = 128, ROWS = 3, FAR_BITS = 0x7f800000 /* of INFINITY */ };
+_Static_assert(STEPS >= ROWS * FLOATS, "numbers in place of steps");
 typedef struct {
-    FloatsMask a, b, c, d; /* rows, with the nearest of each lane first */
-    FloatsMask more;       /* the nearest of those for which there is no row */
+    FloatsMask a, b, c; /* rows, with the nearest of each lane first */
 } Rows;
 typedef struct {
     size_t n;
@@ -150,7 +151,7 @@ FLOATS_INLINE Floats boxes_of(const ModelPlaces *p, const float *x, size_t b)
 /* Squares of the distances to the boxes of all blocks, as bits. first: the nearest block of each lane. */
 FLOATS_INLINE void all_boxes(const ModelPlaces *p, const float *x, int32_t *out, uint32_t first[FLOATS])
 {
-    FloatsMask number = {0, 1, 2, 3, 4, 5, 6, 7}, least = number | FAR_BITS;
+    FloatsMask number = FLOATS_LANES, least = number | FAR_BITS;
     for (size_t b = 0; b < p->n_blocks; b += FLOATS, number += FLOATS) {
         const FloatsMask box = (FloatsMask)boxes_of(p, x, b);
         floats_mask_store(&out[b], box);
@@ -182,9 +183,9 @@ FLOATS_INLINE Rows add_block(const ModelPlaces *p, const float *x, size_t b, Row
         FloatsMask point = (FloatsMask)points_of(x, &p->at[b * BLOCK * MODEL_DIMS + i]);
         point = (point & -STEPS) | (int32_t)steps->n;
         steps->place[steps->n++] = (uint32_t)(b * BLOCK + i);
-        point = insert(&rows.a, point), point = insert(&rows.b, point);
-        point = insert(&rows.c, point), point = insert(&rows.d, point);
-        rows.more = floats_mask_min(rows.more, point);
+        point = insert(&rows.a, point);
+        point = insert(&rows.b, point);
+        rows.c = floats_mask_min(rows.c, point);
     }
     return rows;
 }
@@ -193,70 +194,50 @@ FLOATS_INLINE Rows add_block(const ModelPlaces *p, const float *x, size_t b, Row
  * nearer. Numbers replace the last bits once more, so that no two are equal. */
 FLOATS_INLINE void order_of(Rows rows, uint32_t order[ROWS * FLOATS])
 {
-    const FloatsMask number = {0, 1, 2, 3, 4, 5, 6, 7};
-    const FloatsMask a = (rows.a & -STEPS) | number, b = (rows.b & -STEPS) | (number + FLOATS),
-                     c = (rows.c & -STEPS) | (number + 2 * FLOATS),
-                     d = (rows.d & -STEPS) | (number + 3 * FLOATS);
-    FloatsMask of_a = {0}, of_b = {0}, of_c = {0}, of_d = {0};
-    const FloatsMask keys[ROWS] = {a, b, c, d};
+    const FloatsMask number = FLOATS_LANES;
+    const FloatsMask keys[ROWS] = {(rows.a & -STEPS) | number, (rows.b & -STEPS) | (number + FLOATS),
+                                   (rows.c & -STEPS) | (number + 2 * FLOATS)};
+    FloatsMask ranks[ROWS] = {{0}, {0}, {0}};
     int32_t key[ROWS * FLOATS], rank[ROWS * FLOATS];
     memcpy(key, keys, sizeof key);
     for (int k = 0; k < ROWS * FLOATS; k++) {
         const int32_t x = key[k];
         const FloatsMask other = {x, x, x, x, x, x, x, x};
-        of_a -= other < a, of_b -= other < b, of_c -= other < c, of_d -= other < d; /* true is -1 */
+        for (int row = 0; row < ROWS; row++) ranks[row] -= other < keys[row]; /* true is -1 */
     }
-    const FloatsMask ranks[ROWS] = {of_a, of_b, of_c, of_d};
     memcpy(rank, ranks, sizeof rank);
     for (uint32_t i = 0; i < ROWS * FLOATS; i++) order[rank[i]] = i;
 }
 
-/* The nearest points by comparing all, for the few searches in which lanes have too little room. */
-static void near_slowly(const ModelPlaces *p, const ModelPoint *x, int n, uint32_t near[MODEL_NEAR],
-                        float distance[MODEL_NEAR])
-{
-    for (int i = 0; i < n; i++) distance[i] = INFINITY;
-    for (size_t i = 0; i < p->n; i++) {
-        float of = 0;
-        for (int d = 0; d < MODEL_DIMS; d++) of += (x->x[d] - p->given[d][i]) * (x->x[d] - p->given[d][i]);
-        int at = n;
-        for (; at > 0 && of < distance[at - 1]; at--)
-            if (at < n) distance[at] = distance[at - 1], near[at] = near[at - 1];
-        if (at < n) distance[at] = of, near[at] = (uint32_t)i;
-    }
-}
-
-/* Fills in the n nearest points from the rows. False: a lane has more of them than rows. */
-FLOATS_INLINE bool take(const ModelPlaces *p, Rows rows, const Steps *steps, int n, uint32_t near[MODEL_NEAR],
+/* Fills in the n nearest points of the rows. */
+FLOATS_INLINE void take(const ModelPlaces *p, Rows rows, const Steps *steps, int n, uint32_t near[MODEL_NEAR],
                         float distance[MODEL_NEAR])
 {
     uint32_t order[ROWS * FLOATS];
-    int32_t key[ROWS * FLOATS], last = 0;
+    int32_t key[ROWS * FLOATS];
     order_of(rows, order);
-    const FloatsMask row[ROWS] = {rows.a, rows.b, rows.c, rows.d};
+    const FloatsMask row[ROWS] = {rows.a, rows.b, rows.c};
     memcpy(key, row, sizeof key);
     for (int i = 0; i < n; i++) {
-        const int32_t point = key[order[i]];
-        last = point & -STEPS;
+        const int32_t point = key[order[i]], at = point & -STEPS;
         near[i] = p->order[steps->place[point & (STEPS - 1)] + order[i] % FLOATS];
-        memcpy(&distance[i], &last, sizeof last);
+        memcpy(&distance[i], &at, sizeof at);
     }
-    return !floats_bits(rows.more < floats_mask_of(last));
 }
 
 /* The nearest block of each lane comes first, then all others whose box is nearer than the farthest of the
- * lanes' nearest points, since there are MODEL_NEAR of these. */
-enum { WORD = 64 };
+ * lanes' nearest points, since there are MODEL_NEAR of these, until there are STEPS steps. */
+enum { WORD = 64, BLOCK_STEPS = BLOCK / FLOATS };
 _Static_assert((int)MODEL_NEAR <= (int)FLOATS, "the lanes' nearest points are enough");
 
 FLOATS_CLONES
-static bool near_of(const ModelPlaces *p, const ModelPoint *x, int n, uint32_t near[MODEL_NEAR],
+static void near_of(const ModelPlaces *p, const ModelPoint *x, int n, uint32_t near[MODEL_NEAR],
                     float distance[MODEL_NEAR])
 {
-    int32_t box[BLOCKS_MOST];
+    _Alignas(FloatsMask) int32_t box[BLOCKS_MOST];
     uint32_t first[FLOATS];
     const FloatsMask far = floats_mask_of(FAR_BITS);
-    Rows rows = {far, far, far, far, far};
+    Rows rows = {far, far, far};
     Steps steps;
     steps.n = 0;
     all_boxes(p, x->x, box, first);
@@ -270,18 +251,16 @@ static bool near_of(const ModelPlaces *p, const ModelPoint *x, int n, uint32_t n
         uint64_t word = 0; /* a bit for each block that may have near points */
         for (size_t b = 0; b < WORD && from + b < p->n_blocks; b += FLOATS)
             word |= (uint64_t)floats_bits(floats_mask_load(&box[from + b]) < limit) << b;
-        for (; word; word &= word - 1) {
-            if (steps.n == STEPS) return false;
+        for (; word && steps.n + BLOCK_STEPS <= STEPS; word &= word - 1)
             rows = add_block(p, x->x, from + (size_t)__builtin_ctzll(word), rows, &steps);
-        }
     }
-    return take(p, rows, &steps, n, near, distance);
+    take(p, rows, &steps, n, near, distance);
 }
 
 int model_places_near(const ModelPlaces *p, const ModelPoint *x, uint32_t near[MODEL_NEAR],
                       float distance[MODEL_NEAR])
 {
     const int n = p->n < MODEL_NEAR ? (int)p->n : MODEL_NEAR;
-    if (n > 0 && !near_of(p, x, n, near, distance)) near_slowly(p, x, n, near, distance);
+    if (n > 0) near_of(p, x, n, near, distance);
     return n;
 }

@@ -25,9 +25,10 @@ Err model_places_new(Arena *a, size_t n, ModelPlaces **out);
 /* Sets a point. After the last one model_places_sort must be called. */
 void model_places_set(ModelPlaces *p, size_t i, const ModelPoint *x);
 void model_places_sort(ModelPlaces *p);
-/* Up to MODEL_NEAR points, the nearest first, with the squares of their distances, rounded to 16 bits. Of
- * points at the same distance any may come first; equal arguments give equal answers. Returns their number.
- */
+/* MODEL_NEAR points, or all where there are fewer, the nearest first, with the squares of their distances,
+ * rounded to 16 bits. They are the nearest ones, nearly: now and then one of these is missing, and a farther
+ * one stands in its place. Of points at the same distance any may come first; equal arguments give equal
+ * answers. Returns their number. */
 int model_places_near(const ModelPlaces *p, const ModelPoint *x, uint32_t near[MODEL_NEAR],
                       float distance[MODEL_NEAR]);
 

@@ -17,7 +17,7 @@ static const float REACH2 = 1, ALIGNED = 3, FAR_WEIGHT = 0.15F, FAR_LOSS = 0.1F;
 
 ModelPoint model_point(const ModelSize *z)
 {
-    return (ModelPoint){{(float)log2(z->m), (float)log2(z->n), (float)log2(z->k), (float)log2(z->batch),
+    return (ModelPoint){{log2f((float)z->m), log2f((float)z->n), log2f((float)z->k), log2f((float)z->batch),
                          ALIGNED * model_aligned(z)}};
 }
 
@@ -122,8 +122,8 @@ static float *weight_of(const ModelSelector *s, const ModelLearned *l, size_t p,
 static Err learned_new(Arena *a, const ModelSelector *s, ModelLearned *l)
 {
     TRY_ALLOC(l->common = ARENA_ARRAY(a, s->n_points + 1, float));
-    TRY_ALLOC(l->known = ARENA_ARRAY(a, (s->n_points + 1) * parts_of(s), ModelKnown));
-    TRY_ALLOC(l->mean = ARENA_ARRAY(a, floats_padded(s->n_kernels + 1), float));
+    TRY_ALLOC(l->known = ARENA_LINES(a, (s->n_points + 1) * parts_of(s), ModelKnown));
+    TRY_ALLOC(l->mean = ARENA_LINES(a, floats_padded(s->n_kernels + 1), float));
     return ERR_OK;
 }
 
@@ -282,11 +282,10 @@ static float near_common(const ModelLearned *l, const ModelNear *near)
 
 void model_near(const ModelSelector *s, const ModelSize *z, ModelNear *out)
 {
-    _Static_assert((int)MODEL_NEAR == (int)FLOATS, "one vector");
     const ModelPoint x = model_point(z);
     float distance[MODEL_NEAR] = {0};
     out->n = model_places_near(s->places, &x, out->point, distance);
-    floats_store(out->weight, REACH2 / (REACH2 + floats_load(distance)));
+    for (int i = 0; i < MODEL_NEAR; i++) out->weight[i] = REACH2 / (REACH2 + distance[i]);
     out->common = near_common(&s->rough, out);
     out->left = s->forest ? near_common(&s->fine, out) : 0;
 }
@@ -366,13 +365,14 @@ FLOATS_INLINE FloatsMask keys_of(Floats least_us, Floats x, FloatsMask number)
 /* Adds the expected residual of each kernel to its correction, and makes keys of the bounds of the model's
  * times in microseconds. All MODEL_NEAR points are added, with weight 0 where there are fewer, because
  * compilers do not unroll a loop over them. */
-FLOATS_INLINE void expect(const ModelSelector *s, const ModelNear *near, const float *least, float *residual,
-                          int32_t *key)
+FLOATS_CLONES
+static void expect(const ModelSelector *s, const ModelNear *near, const float *least, float *residual,
+                   int32_t *key)
 {
     const size_t parts = parts_of(s);
     const ModelKnown *known[MODEL_NEAR];
     float w[MODEL_NEAR];
-    FloatsMask number = {0, 1, 2, 3, 4, 5, 6, 7};
+    FloatsMask number = FLOATS_LANES;
     _Static_assert(MODEL_NEAR == 8, "a call for each");
     for (int i = 0; i < MODEL_NEAR; i++) {
         known[i] = &s->rough.known[i < near->n ? near->point[i] * parts : 0];
@@ -391,7 +391,8 @@ FLOATS_INLINE void expect(const ModelSelector *s, const ModelNear *near, const f
     for (size_t k = s->n_kernels; k < parts * FLOATS; k++) key[k] = INT32_MAX;
 }
 
-FLOATS_INLINE int32_t least_key(const int32_t *key, size_t n)
+FLOATS_CLONES
+static int32_t least_key(const int32_t *key, size_t n)
 {
     FloatsMask least = INT32_MAX - (FloatsMask){0};
     for (size_t k = 0; k < n; k += FLOATS) least = floats_mask_min(least, floats_mask_load(&key[k]));
@@ -401,7 +402,7 @@ FLOATS_INLINE int32_t least_key(const int32_t *key, size_t n)
 /* The first kernels by their corrections, the fastest one first. With trees these are asked of up to
  * FINALISTS that take at most NEAR_BEST times as long as the first one. */
 enum { FINALISTS = 3 };
-static const double NEAR_BEST = 1.15;
+static const double NEAR_BEST = 1.1;
 
 typedef struct {
     size_t kernel;
@@ -463,15 +464,15 @@ static size_t best_by_trees(const ModelSelector *s, const ModelNear *near, const
 }
 
 /* Kernels are predicted in the order of their bounds, until these are above the best prediction; most need
- * none. */
-FLOATS_CLONES
-static size_t choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *allowed, void *ctx,
-                     double *seconds)
+ * none. Vectors are left to functions of their own: compilers do not always clear the upper parts of
+ * registers before a call, and then the model's arithmetic takes twice as long. */
+size_t model_choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *allowed, void *ctx,
+                    double *seconds)
 {
     ModelNear near;
     Finalists f;
-    float residual[MODEL_KERNELS_MAX], least[MODEL_KERNELS_MAX];
-    int32_t key[MODEL_KERNELS_MAX];
+    _Alignas(Floats) float residual[MODEL_KERNELS_MAX], least[MODEL_KERNELS_MAX];
+    _Alignas(Floats) int32_t key[MODEL_KERNELS_MAX];
     const size_t n = s->n_kernels;
     const bool terms = s->forest && model_forest_has_terms(s->forest);
     if (!n) return SIZE_MAX;
@@ -496,10 +497,4 @@ static size_t choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *a
     if (f.n == 0) return SIZE_MAX;
     *seconds = f.of[0].seconds;
     return s->forest ? best_by_trees(s, &near, &f, z, seconds) : f.of[0].kernel;
-}
-
-size_t model_choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *allowed, void *ctx,
-                    double *seconds)
-{
-    return choose(s, z, allowed, ctx, seconds);
 }

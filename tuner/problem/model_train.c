@@ -9,25 +9,6 @@
 static const BoostOptions TREES = {
     .n_trees = 120, .depth = 5, .step = 0.2F, .leaf_least = 15, .shrink = 5, .share = 0.7F};
 
-/* Features of a launch that trees are not offered. Without the terms of the model's time, these need not be
- * computed when a kernel is chosen, and each feature less is a list less to read. The mean loss (p95) of
- * libtuner's choices on sizes left out was 3.34 % (16.9) with all features, and is 3.25 % (15.8) without these
- * (test/README.md). */
-static bool is_offered(size_t feature)
-{
-    static const size_t FIRST = MODEL_SIZE_FEATURES + MODEL_KERNEL_FEATURES;
-    if (feature < FIRST) return true;
-    switch (feature - FIRST) {
-    case MODEL_LAUNCH_CHUNKS:
-    case MODEL_LAUNCH_EDGE_M:
-    case MODEL_LAUNCH_EDGE_N:
-    case MODEL_LAUNCH_TILES_M:
-    case MODEL_LAUNCH_TILES_N:
-    case MODEL_LAUNCH_BUSY: return false;
-    default: return feature - FIRST < MODEL_LAUNCH_TERMS;
-    }
-}
-
 double model_time_features(const ModelEntry *e, const ModelSize *z, float x[MODEL_FEATURES])
 {
     ModelTime t;
@@ -50,7 +31,7 @@ static double best_of(const ModelTimes *m, size_t z)
 static void rows_hide(size_t n, float *x)
 {
     for (size_t i = 0; i < n * MODEL_FEATURES; i++)
-        if (!is_offered(i % MODEL_FEATURES)) x[i] = 0;
+        if (!model_trees_offers(i % MODEL_FEATURES)) x[i] = 0;
 }
 
 static Err rows_make(Arena *a, const ModelTimes *m, BoostRows *r)

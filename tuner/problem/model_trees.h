@@ -4,6 +4,7 @@
 #ifndef PROBLEM_MODEL_TREES_H
 #define PROBLEM_MODEL_TREES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,7 +12,8 @@
 #include "problem/model.h"
 
 /* Rows have the features of a size, then those of a kernel, then those of a launch, which depend on both. The
- * last ones of a launch are the terms of the model's time, as parts of it. */
+ * last ones of a launch are the terms of the model's time, as parts of it. Training offers some features of a
+ * launch no more (model_trees_offers), which libraries that were made before may compare. */
 enum {
     MODEL_LAUNCH_GROUPS, /* work-groups */
     MODEL_LAUNCH_WAVES,
@@ -48,13 +50,14 @@ static inline size_t model_trees_nodes(const ModelTrees *t) { return ((size_t)1 
 
 /* Memory for n trees, in the arena. ERR_INPUT: n or depth is out of bounds. */
 Err model_trees_new(Arena *a, int n, int depth, ModelTrees **out);
+bool model_trees_offers(size_t feature);
 /* Features of a size, of a kernel, and of the kernel's launch on the size, whose time the model predicts as
- * t; n_cu: of the device; without `terms` those of a launch are not filled in. model_features makes the
- * whole row. */
+ * t; n_cu: of the device; without `all`, those that training does not offer stay as they are. model_features
+ * makes the whole row. */
 void model_size_features(const ModelSize *z, float x[MODEL_SIZE_FEATURES]);
 void model_kernel_features(const ModelKernel *k, float x[MODEL_KERNEL_FEATURES]);
 void model_launch_features(const ModelKernel *k, const ModelSize *z, double n_cu, const ModelTime *t,
-                           bool terms, float x[MODEL_LAUNCH_FEATURES]);
+                           bool all, float x[MODEL_LAUNCH_FEATURES]);
 void model_features(const ModelKernel *k, const ModelSize *z, double n_cu, const ModelTime *t,
                     float x[MODEL_FEATURES]);
 /* The sum of all trees for a row of features: MODEL_TREES_SUMS sums, each of every MODEL_TREES_SUMS-th tree,
