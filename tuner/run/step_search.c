@@ -44,8 +44,7 @@ static const double FILL_SHARE = 0.2, FILL_SIZES = 100;
  * rest. */
 enum { FINALISTS_LEAST = 4, FINALISTS_GUESS = 32 };
 static const double CHECK_SHARE = 0.5;
-/* Share of the budget for packing kernels for sizes between the tuned ones; RANGE_LEAST are kept in any
- * case. */
+/* Share of the budget for packing kernels for sizes between the tuned ones; at least RANGE_LEAST are kept. */
 static const double RANGE_SHARE = 0.05;
 enum { RANGE_LEAST = 8 };
 /* Seconds of a race on one size: in rounds, which only need to separate good candidates from bad ones; of the
@@ -143,13 +142,12 @@ static double final_sizes_seconds(const Searching *x)
     return sum * scale_of(x);
 }
 
-/* Seconds of launches in the final race on a size of the config: ours by the model, those of the peer by what
- * the first round measured. */
+/* Seconds of the final race's launches on a size; a peer's by what the first round measured. */
 static double final_launches(const Searching *x, const SearchGroup *s, size_t z)
 {
-    if (!s->search.launch_s || z >= s->n_own) return 0;
-    const double own = s->search.launch_s[z], peer = s->search.peer[z] * 1e-9;
-    return FINAL_LAUNCHES * own + (x->as_given.Peer ? PEER_LAUNCHES * (peer > 0 ? peer : own) : 0);
+    const double own = s->search.launch_s && z < s->n_own ? s->search.launch_s[z] : 0;
+    const double peer = own > 0 && x->as_given.Peer ? fmax(own, s->search.peer[z] * 1e-9) : 0;
+    return FINAL_LAUNCHES * own + PEER_LAUNCHES * peer;
 }
 
 /* Seconds of TimeBudget that are kept for the final measurements. */
