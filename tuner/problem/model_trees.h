@@ -12,8 +12,8 @@
 #include "problem/model.h"
 
 /* Rows have the features of a size, then those of a kernel, then those of a launch, which depend on both. The
- * last ones of a launch are the terms of the model's time, as parts of it. Training offers some features of a
- * launch no more (model_trees_offers), which libraries that were made before may compare. */
+ * last ones of a launch are the terms of the model's time, as parts of it. New trees compare only those that
+ * model_trees_offers; trees of older libraries may compare any. */
 enum {
     MODEL_LAUNCH_GROUPS, /* work-groups */
     MODEL_LAUNCH_WAVES,
