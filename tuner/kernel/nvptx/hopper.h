@@ -94,7 +94,7 @@ const Expr *hopper_chunk_of_tap(const GpuPlan *p, Stmts *s, const Expr *chunk, c
 
 /* hopper_lines.c: kernels whose threads make lines of pixels (problem/lines.h). Their arguments in struct
  * WindowArgs; the function lines(). Arrivals that the mbarriers of a full stage, and of full and empty rows
- * expect. */
+ * expect: those of all lanes that write or read there, and of the producer at a full stage. */
 void hopper_line_args(Stmts *s);
 void hopper_lines(const GpuPlan *p, const Window *w, const StageRing *ring, Stmts *s);
 int hopper_full_arrivals(const GpuPlan *p);

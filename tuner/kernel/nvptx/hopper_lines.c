@@ -9,8 +9,12 @@
 
 enum { WARP = 32, MAKERS = 2 * WGMMA_LANES / WARP - 2, FIRST_MAKER = 2 };
 
-int hopper_full_arrivals(const GpuPlan *p) { return p->groups.line_pixels ? 1 + MAKERS : 1; }
-int hopper_rows_arrivals(bool full) { return full ? 1 : MAKERS; }
+/* All lanes of the warps that load blocks or make lines arrive at the mbarriers of rows and stages, rather
+ * than lane 0 behind __syncwarp(): its own arrival orders a lane's writes and reads of local memory. By the
+ * causality order of PTX __syncwarp() is enough, but tools that follow the arrivals of each thread alone
+ * (racecheck of compute-sanitizer) check this order, too. */
+int hopper_full_arrivals(const GpuPlan *p) { return p->groups.line_pixels ? 1 + MAKERS * WARP : 1; }
+int hopper_rows_arrivals(bool full) { return full ? WARP : MAKERS * WARP; }
 
 void hopper_line_args(Stmts *s)
 {
@@ -43,7 +47,6 @@ static const Value *rows(const Lines *c, const char *barrier, const Value *n)
 {
     return value_call(c->s, barrier, buffer_of(c, n));
 }
-static void first_lane(const Lines *c) { stmt_if(c->s, op(c, VALUE_EQ, reg(c, "lane"), number(c, 0))); }
 
 /* ---- the walk ---- */
 
@@ -86,24 +89,26 @@ static void if_block_begins(const Lines *c)
 /* ---- blocks ---- */
 
 /* Prints load_block(): once its buffer is free, the copies of a block's rows are started, and the places of
- * its outputs written while they are under way. */
+ * its outputs written while they are under way. Lane 0's arrival expects the bytes of all copies. */
 static void load_block(const Lines *c)
 {
     Stmts *s = c->s;
     const Value *args = reg(c, "args"), *shared = reg(c, "shared"), *n = reg(c, "number"),
                 *first = reg(c, "first"), *lane = reg(c, "lane");
-    stmt_function(s, (Function){.name = "load_block",
-                                STMT_PARAMS({"const WindowArgs &", "args"}, {"const Shared &", "shared"},
-                                            {"u32", "number"}, {"u32", "first"}, {"u32", "lane"})});
+    stmt_function(
+        s, (Function){.name = "load_block",
+                      STMT_PARAMS({"const WindowArgs &", "args"}, {"const Shared &", "shared"},
+                                  {"u32", "rank"}, {"u32", "number"}, {"u32", "first"}, {"u32", "lane"})});
     const Value *buffer = stmt_define(s, "u32", "buffer", buffer_of(c, n));
     const Value *block = stmt_define(s, "LineBlock", "block", value_call(s, "block_of", args, first, lane));
     stmt_phase(s, rows(c, "shared.rows_empty", n), op(c, VALUE_XOR, turn_of(c, n), number(c, 1)));
     const Value *bytes =
         stmt_define(s, "u32", "bytes", value_call(s, "load_rows", args, shared, buffer, block, lane));
     stmt_call(s, "find_places", args, shared, buffer, block, lane);
-    stmt_do(s, value_call_0(s, "__syncwarp"));
-    first_lane(c);
+    stmt_if(s, op(c, VALUE_EQ, lane, number(c, 0)));
     stmt_call(s, "bar_expect", rows(c, "shared.rows_full", n), bytes);
+    stmt_else(s);
+    stmt_arrive(s, rows(c, "shared.rows_full", n), reg(c, "rank"));
     stmt_end(s);
     stmt_end(s);
 }
@@ -120,7 +125,7 @@ static void load_blocks(const Lines *c)
     const Value *n = stmt_var(s, "u32", "number", number(c, 0));
     each_tile(c);
     if (c->per_tap) each_chunk(c), if_block_begins(c);
-    stmt_call(s, "load_block", reg(c, "args"), reg(c, "shared"), n, first, reg(c, "lane"));
+    stmt_call(s, "load_block", reg(c, "args"), reg(c, "shared"), reg(c, "rank"), n, first, reg(c, "lane"));
     stmt_update(s, VALUE_ADD, n, number(c, 1));
     if (c->per_tap) stmt_end(s), end_chunk(c);
     end_tile(c);
@@ -129,20 +134,19 @@ static void load_blocks(const Lines *c)
 
 /* ---- lines ---- */
 
-/* The next block: the one in front is not needed any more. */
+/* The next block: the lane does not need the one in front any more. */
 static void next_block(const Lines *c)
 {
     Stmts *s = c->s;
     const Value *n = reg(c, "number"), *before = op(c, VALUE_SUB, n, number(c, 1));
-    stmt_if(s, op(c, VALUE_BOTH, op(c, VALUE_LT, number(c, 0), n),
-                  op(c, VALUE_EQ, reg(c, "lane"), number(c, 0))));
+    stmt_if(s, op(c, VALUE_LT, number(c, 0), n));
     stmt_arrive(s, rows(c, "shared.rows_empty", before), reg(c, "rank"));
     stmt_end(s);
     stmt_phase(s, rows(c, "shared.rows_full", n), turn_of(c, n));
     stmt_update(s, VALUE_ADD, n, number(c, 1));
 }
 
-/* Fills a stage, and tells its mbarrier. */
+/* Fills a stage, and arrives at its mbarrier. */
 static void make_stage(const Lines *c, bool of_x)
 {
     Stmts *s = c->s;
@@ -155,10 +159,7 @@ static void make_stage(const Lines *c, bool of_x)
               value_call(s, of_x ? "shared.x" : "shared.y", stage),
               value_call(s, "first_piece", reg(c, "c"), reg(c, "p")), reg(c, "unit"), reg(c, "lane"));
     stmt_do(s, value_call_0(s, "proxy_fence"));
-    stmt_do(s, value_call_0(s, "__syncwarp"));
-    first_lane(c);
     stmt_arrive(s, value_call(s, "shared.full", stage), rank);
-    stmt_end(s);
 }
 
 /* Prints make_lines(), of a maker. */
