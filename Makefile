@@ -30,7 +30,7 @@ objs    = $(patsubst %.c,$(B)/obj/%.o,$(1))
 RUN_PARTS  := $(addprefix base/,arena err filemap fs hash map own seal str) \
               $(addprefix fmt/,command keys msgpack_read msgpack_scan node scalar yaml_read) \
               $(addprefix problem/,conv conv_desc conv_part conv_size copy_engine datatype fused helper_name index_sizes \
-                indices indices_type gemm_call keep lines miopen model model_check model_forest model_least model_places model_select model_sides model_trees pack part pointwise predicate \
+                indices indices_type gemm_call keep lines miopen model model_check model_choice model_forest model_lanes model_parts model_places model_select model_sides model_trees pack part pointwise predicate \
                 predicate_hardware predicate_io predicate_scan problem problem_name sizes target traffic window) \
               $(addprefix index/,expr expr_eval walk walk_stream)
 RUN_SRC    := $(patsubst %,tuner/%.c,$(RUN_PARTS)) $(call src,client/runtime)
@@ -68,7 +68,7 @@ help:
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(if $(Q),@echo '  CC  $<')
-	$(Q)$(CC) $(CFLAGS) $(if $(filter %/model_least.c %/model_select.c,$<),-ffp-contract=fast) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CFLAGS) $(if $(filter %/model_lanes.c %/model_choice.c,$<),-ffp-contract=fast) -MMD -MP -c -o $@ $<
 
 # Texts of kernels that are files of their own language, as a table.
 TEXTS := $(sort $(wildcard tuner/kernel/*/text/*))

@@ -10,7 +10,7 @@
 
 #include "base/fs.h"
 #include "measure/model.h"
-#include "measure/model_correct.h"
+#include "measure/model_teach.h"
 #include "measure/model_quality.h"
 #include "measure/stats.h"
 #include "problem/model_select.h"
@@ -134,12 +134,12 @@ static Err recorded(Arena *a, const char *path)
     ModelSelector s;
     ModelDevice d;
     ModelRates rates[MODEL_CLASSES];
-    ModelCorrection c;
+    ModelTaught c;
     TRY(recorded_read(a, path, &m));
     model_of_part(target_find(STR("sm_90a")), STR("H200"), 0, &d);
     model_rates_typical(rates);
     TRY(model_fit_matrix(&m, NULL, &d, rates, NULL));
-    TRY(model_correct(a, &m, NULL, &d, rates, &c));
+    TRY(model_teach(a, &m, NULL, &d, rates, &c));
     TRY(model_selector_of(a, &m, NULL, &d, rates, &c, &s));
     bench(&s);
     return ERR_OK;

@@ -6,7 +6,7 @@
  * model is changed, and with it the other half, which may not. Prints losses of libtuner's choice and of
  * the table with predicted rows, in all and by stratum, and how far kernels are from the model on such
  * sizes. VERBOSE=1: bad choices too. DENSE=N: other sizes are judged, among the kernels with times. ROWS=0:
- * no predicted rows. CORRECT=0: no corrections of the model; CORRECT=2: those of kernels, without the trees.
+ * no predicted rows. TREES=0: without trees.
  * KEEP=N: N of 1024 of the sizes that teach do, drawn by SEED. */
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 #include "base/hash.h"
 #include "measure/model.h"
-#include "measure/model_correct.h"
+#include "measure/model_teach.h"
 #include "measure/model_quality.h"
 #include "measure/model_rows.h"
 #include "problem/target.h"
@@ -171,10 +171,8 @@ static Err fold_judge(Held *h, Arena *a)
     Library l = {.table = {.pt = &h->pt, .m = &h->m, .out = h->out}};
     model_rates_typical(l.rates);
     TRY(model_fit_matrix(&h->m, h->out, &h->device, l.rates, NULL));
-    ModelCorrection c = {.shape = arena_alloc(a, (h->m.n_kernels + 1) * sizeof *c.shape)}; /* zeros */
-    TRY_ALLOC(c.shape);
-    if (number_of("CORRECT", 1)) TRY(model_correct(a, &h->m, h->out, &h->device, l.rates, &c));
-    if (number_of("CORRECT", 1) == 2) c.trees = NULL;
+    ModelTaught c = {0};
+    if (number_of("TREES", 1)) TRY(model_teach(a, &h->m, h->out, &h->device, l.rates, &c));
     TRY(model_selector_of(a, &h->m, h->out, &h->device, l.rates, &c, &l.s));
     TRY(model_table_make(a, &l.table));
     if (number_of("ROWS", 1) > 0) TRY(model_table_predict(a, &l.table, MODEL_ROW_STEPS, &l.s));

@@ -4,7 +4,7 @@
 
 #include "problem/boost.h"
 #include "measure/model.h"
-#include "measure/model_correct.h"
+#include "measure/model_teach.h"
 #include "measure/model_quality.h"
 #include "problem/target.h"
 #include "test/model_kernel.h"
@@ -185,15 +185,14 @@ static double loss_of(const ModelMatrix *m, const bool *out, const ModelSelector
     return sum / n;
 }
 
-static void corrections_help(void **unused)
+static void trees_help(void **unused)
 {
     (void)unused;
     Arena a;
     ModelMatrix m;
     ModelDevice d;
     ModelRates r[MODEL_CLASSES];
-    ModelShape zero[N_KERNELS] = {{0}};
-    ModelCorrection c, none = {.shape = zero};
+    ModelTaught c, none = {0};
     ModelSelector s;
     bool out[N_SIZES];
     arena_init(&a, 0);
@@ -201,13 +200,13 @@ static void corrections_help(void **unused)
     model_rates_typical(r);
     matrix_make(&a, &d, N_SIZES, &m);
     for (size_t z = 0; z < N_SIZES; z++) out[z] = z % 3 > 0;
-    assert_ok(model_correct(&a, &m, out, &d, r, &c));
+    assert_ok(model_teach(&a, &m, out, &d, r, &c));
     assert_ok(model_selector_of(&a, &m, out, &d, r, &none, &s));
     const double without = loss_of(&m, out, &s);
     assert_ok(model_selector_of(&a, &m, out, &d, r, &c, &s));
     const double with = loss_of(&m, out, &s);
-    if (!(with < 0.6 * without)) fail_msg("loss %g with corrections, %g without", with, without);
-    print_message("loss %.4f with corrections, %.4f without\n", with, without);
+    if (!(with < 0.6 * without)) fail_msg("loss %g with trees, %g without", with, without);
+    print_message("loss %.4f with trees, %.4f without\n", with, without);
     arena_fini(&a);
 }
 
@@ -244,22 +243,20 @@ static void few_sizes(void **unused)
     ModelMatrix m;
     ModelDevice d;
     ModelRates r[MODEL_CLASSES];
-    ModelCorrection c;
+    ModelTaught c;
     arena_init(&a, 0);
     model_of_part(target_find(STR("sm_90a")), STR("H200"), 0, &d);
     model_rates_typical(r);
     matrix_make(&a, &d, MODEL_TRAIN_SIZES - 1, &m);
-    assert_ok(model_correct(&a, &m, NULL, &d, r, &c));
+    assert_ok(model_teach(&a, &m, NULL, &d, r, &c));
     assert_null(c.trees);
-    for (int k = 0; k < N_KERNELS; k++)
-        for (int i = 0; i < MODEL_SHAPE; i++) assert_true(c.shape[k][i] == 0);
     arena_fini(&a);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(trees_learn), cmocka_unit_test(groups_do_not_count), cmocka_unit_test(few_rows),
-        cmocka_unit_test(at_run_time), cmocka_unit_test(corrections_help),    cmocka_unit_test(few_sizes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(trees_learn), cmocka_unit_test(groups_do_not_count),
+                                       cmocka_unit_test(few_rows),    cmocka_unit_test(at_run_time),
+                                       cmocka_unit_test(trees_help),  cmocka_unit_test(few_sizes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,15 +89,21 @@ static void compare_launches(const ModelForest *f, const ModelTrees *t, const Mo
     const int n = draw(1, MODEL_FOREST_LAUNCHES);
     for (int i = 0; i < n; i++)
         k[i] = (first + (size_t)i) % N_KERNELS, time[i] = time_draw(), of[i] = &time[i];
-    model_forest_values(f, z, n, k, of, value);
+    model_forest_first(f, z, n, k, of, value);
     for (int i = 0; i < n; i++) {
         float x[MODEL_FEATURES];
         model_features(&kernel[k[i]], &z->size, 20 + (double)k[i], of[i], x);
-        const float tree = model_trees_value(t, x);
-        if (tree != value[i])
+        const float tree = model_trees_value(t, x), all = model_forest_value(f, k[i], z, of[i]);
+        float part, others;
+        model_forest_both(f, k[i], z, of[i], &part, &others);
+        ModelTrees head = *t;
+        head.n = t->n < MODEL_FOREST_FIRST ? t->n : MODEL_FOREST_FIRST;
+        if (tree != all)
             fail_msg("%d trees of %d comparisons, kernel %zu: %.9g, as a forest %.9g", t->n, t->depth, k[i],
-                     (double)tree, (double)value[i]);
-        assert_true(tree == model_forest_value(f, k[i], z, of[i]));
+                     (double)tree, (double)all);
+        assert_true(value[i] == model_trees_value(&head, x));
+        assert_true(part == value[i]);
+        assert_float_equal(part + others, all, 1e-4);
     }
 }
 
@@ -115,7 +121,7 @@ static void compare(Arena *a, int n, int depth, bool offered)
     for (int i = 0; i < N_SIZES; i++) {
         const ModelSize z = size_draw();
         ModelForestSize of;
-        model_forest_size(f, &z, &of);
+        model_forest_size(f, &z, MODEL_FOREST_ALL, &of);
         for (size_t k = 0; k < N_KERNELS; k++) compare_launches(f, t, kernel, &of, (k + 1) % N_KERNELS);
     }
 }

@@ -8,7 +8,7 @@
 
 #include "base/spread.h"
 #include "measure/model.h"
-#include "measure/model_correct.h"
+#include "measure/model_teach.h"
 #include "measure/model_rows.h"
 #include "measure/stats.h"
 
@@ -68,21 +68,20 @@ static double predicted(const ModelMatrix *m, size_t k, size_t z, const ModelDev
 }
 
 Err model_selector_of(Arena *a, const ModelMatrix *m, const bool *out, const ModelDevice *d,
-                      const ModelRates r[MODEL_CLASSES], const ModelCorrection *c, ModelSelector *s)
+                      const ModelRates r[MODEL_CLASSES], const ModelTaught *c, ModelSelector *s)
 {
     size_t nk = m->n_kernels, n = 0;
-    ModelCorrection fitted;
+    ModelTaught taught;
     if (!c) {
-        TRY(model_correct(a, m, out, d, r, &fitted));
-        c = &fitted;
+        TRY(model_teach(a, m, out, d, r, &taught));
+        c = &taught;
     }
     for (size_t z = 0; z < m->n_sizes; z++) n += !(out && out[z]);
     TRY(model_selector_new(a, nk, n, s));
     TRY(model_selector_trees(a, s, c->trees));
     for (size_t k = 0; k < nk; k++) {
-        if (!m->known[k]) continue;
-        s->entry[k] = (ModelEntry){.kernel = m->kernel[k], .device = *d, .rates = r[m->kernel[k].class]};
-        memcpy(s->entry[k].shape, c->shape[k], sizeof(ModelShape));
+        if (m->known[k])
+            s->entry[k] = (ModelEntry){.kernel = m->kernel[k], .device = *d, .rates = r[m->kernel[k].class]};
     }
     size_t p = 0;
     for (size_t z = 0; z < m->n_sizes; z++) {
@@ -261,7 +260,7 @@ static Err library_kernels(Arena *a, const ModelTable *t, const ModelSelector *s
 
 /* A selector over some of the kernels. */
 static Err selector_of_some(Arena *a, const ModelMatrix *m, const bool *out, const ModelDevice *d,
-                            const ModelRates r[MODEL_CLASSES], const ModelCorrection *c, const bool *usable,
+                            const ModelRates r[MODEL_CLASSES], const ModelTaught *c, const bool *usable,
                             ModelSelector *s)
 {
     ModelMatrix some = *m;
@@ -275,7 +274,7 @@ static Err validate_fold(Arena *a, const ProblemType *pt, const ModelMatrix *m, 
 {
     ModelRates typical[MODEL_CLASSES], fitted[MODEL_CLASSES];
     ModelSelector s, library;
-    ModelCorrection c;
+    ModelTaught c;
     Pair *pair = ARENA_ARRAY(a, m->n_kernels + 1, Pair);
     ModelTree *tree = ARENA_NEW(a, ModelTree);
     bool *usable = ARENA_ARRAY(a, m->n_kernels + 1, bool);
@@ -285,7 +284,7 @@ static Err validate_fold(Arena *a, const ProblemType *pt, const ModelMatrix *m, 
     model_rates_typical(typical);
     model_rates_typical(fitted);
     TRY(model_fit_matrix(m, out, d, fitted, NULL));
-    TRY(model_correct(a, m, out, d, fitted, &c));
+    TRY(model_teach(a, m, out, d, fitted, &c));
     TRY(model_selector_of(a, m, out, d, fitted, &c, &s));
     TRY(model_tree_train(m, out, NULL, &s, d, tree));
     ModelTable table = {.pt = pt, .m = m, .out = out};

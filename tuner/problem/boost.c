@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BINS = 32 };
+enum { BINS = 24 };
 
 /* Of a leaf, feature is -1 and `at` the value; else rows whose feature is below `at` are in the node
  * `less`, the others in the one after it. */

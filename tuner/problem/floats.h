@@ -49,7 +49,8 @@ FLOATS_INLINE FloatsMask floats_mask_load(const int32_t *p)
 
 FLOATS_INLINE void floats_mask_store(int32_t *p, FloatsMask v) { memcpy(p, &v, sizeof v); }
 
-FLOATS_INLINE FloatsMask floats_mask_of(int32_t x) { return x - (FloatsMask){0}; }
+/* Compilers make one instruction of it, also where x comes from memory. */
+FLOATS_INLINE FloatsMask floats_mask_of(int32_t x) { return (FloatsMask){x, x, x, x, x, x, x, x}; }
 
 /* a where the mask is set, else b. */
 FLOATS_INLINE Floats floats_pick(FloatsMask mask, Floats a, Floats b)

@@ -85,111 +85,6 @@ typedef struct {
     double pixel_bytes;     /* that a tile loads before its main loop */
 } Gpu;
 
-/* Clocks of accesses that are narrower than 16 bytes for each lane: the address units accept 8 lanes in a
- * clock (H200, A100 and MI300 agree within a factor of two). */
-static double access_clocks(double bytes, int32_t width) { return bytes / (width * 8.0); }
-
-static int32_t width_of(int32_t width, int32_t align)
-{
-    return align > 0 && align < width ? align : width > 0 ? width : 1;
-}
-
-/* Results of wgmma that the copy engine does not store, by EngineStore or by their alignment: the threads of
- * a consumer store their elements one after the other. ELEMENT_CLOCKS of each: measured on an H200, where 64
- * and 128 elements of a thread take about 2 and 4 us. */
-static double element_clocks(const ModelKernel *k, bool aligned)
-{
-    static const double ELEMENT_CLOCKS = 60, WARP_GROUP = 128;
-    const bool sums = k->split_kind == MODEL_SPLIT_WORKSPACE || k->split_kind == MODEL_SPLIT_JOINED;
-    const bool lines = k->store > k->bytes_d && aligned;
-    if (sums || lines || k->split_kind == MODEL_SPLIT_CLUSTER) return 0;
-    const double consumers = k->persistent == 2 ? 1 : most(k->threads / WARP_GROUP - 1, 1);
-    return ELEMENT_CLOCKS * k->tile_m * k->tile_n / (WARP_GROUP * consumers);
-}
-
-double model_store_clocks(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, int32_t align_d,
-                          bool reads_c)
-{
-    bool sums = k->split_kind == MODEL_SPLIT_WORKSPACE || k->split_kind == MODEL_SPLIT_JOINED;
-    double element = sums ? k->bytes_sum : k->bytes_d * ((k->flags & MODEL_READS_C) && reads_c ? 2.0 : 1.0);
-    double bytes = (double)k->tile_m * k->tile_n * element, clocks = bytes / (32 * r->store);
-    /* sums of a cluster are written to local memory once, and read once */
-    if (k->split_kind == MODEL_SPLIT_CLUSTER)
-        clocks = clocks / k->split + 2.0 * k->tile_m * k->tile_n * k->bytes_sum / (d->local_rate * r->local);
-    if (k->class == MODEL_ENGINE) return clocks + element_clocks(k, align_d >= MODEL_ENGINE_ALIGN);
-    return clocks + access_clocks(bytes, width_of(k->store, sums ? 16 : align_d));
-}
-
-bool model_is_copied(int32_t pack, int32_t align)
-{
-    const int32_t when = pack & MODEL_PACK_MASK;
-    return when == MODEL_PACK_ALWAYS || (when == MODEL_PACK_UNALIGNED && align < MODEL_ENGINE_ALIGN);
-}
-
-/* Bytes that the L2 cache gives for one that is used. The copy engine asks for a box's row, a line or
- * less, line by line: a row that does not begin with a line lies in two of them, of which the cache reads
- * the sectors that it needs (H200, f16: a chunk of 128x128x64 takes 640 clocks with such rows, which fits
- * TWO_LINES). Of other loads the cache gives SECTOR bytes at least, and a
- * tile has fewer in a row where its side lies along contiguous memory (H200: 1 to 4 halves of a column,
- * 4096x1x4096). Where a tile has the whole side, rows follow each other in a sector.
- * side, all: elements of the tile and of the operand along its side. */
-static const double SECTOR = 32;
-static bool is_narrow(const ModelKernel *k, bool contiguous, int32_t side)
-{
-    return k->class != MODEL_ENGINE && contiguous && (double)side * k->bytes_ab < SECTOR;
-}
-
-static double l2_waste(const ModelKernel *k, bool contiguous, int32_t side, double all, int32_t align)
-{
-    static const double TWO_LINES = 0.7;
-    const double row = (double)(contiguous ? side : k->depth) * k->bytes_ab;
-    if (k->class == MODEL_ENGINE)
-        return 1 + TWO_LINES * most(least(row, MODEL_ALIGN_MAX) - align, 0) / MODEL_ALIGN_MAX;
-    return is_narrow(k, contiguous, side) && side < all ? SECTOR / row : 1;
-}
-
-/* The part of an operand's elements of a chunk of K that are loaded for it. once: as of a ModelSize. */
-static double loaded_of(int32_t pack, double once)
-{
-    const int32_t how = pack & MODEL_PACK_MASK;
-    return how == MODEL_PIXELS_KEPT ? 0 : how > MODEL_PIXELS_KEPT ? once : 1.0 / model_taps(pack);
-}
-
-double model_l2_bytes(const ModelKernel *k, int32_t align_a, int32_t align_b, const ModelSize *z)
-{
-    const double part = k->bytes_ab * (double)k->depth, a = k->tile_m * part / k->cluster_n,
-                 b = k->tile_n * part / k->cluster_m;
-    const int32_t of_a = model_is_copied(k->pack_a, align_a) ? MODEL_ALIGN_MAX : align_a,
-                  of_b = model_is_copied(k->pack_b, align_b) ? MODEL_ALIGN_MAX : align_b;
-    return a * loaded_of(k->pack_a, z ? model_once(z->once_a) : 0) *
-               l2_waste(k, k->free_a, k->tile_m, z ? z->m : 0, of_a) +
-           b * loaded_of(k->pack_b, z ? model_once(z->once_b) : 0) *
-               l2_waste(k, k->free_b, k->tile_n, z ? z->n : 0, of_b);
-}
-
-ModelChunk model_chunk(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, int32_t align_a,
-                       int32_t align_b)
-{
-    const double part = k->bytes_ab * (double)k->depth, a = model_is_kept(k->pack_a) ? 0 : k->tile_m * part,
-                 b = model_is_kept(k->pack_b) ? 0 : k->tile_n * part;
-    const double math = 2.0 * k->tile_m * k->tile_n * k->depth / ((double)k->rate * r->math);
-    double local = (double)k->local_bytes * k->depth / (d->local_rate * r->local), wait = r->load_clocks;
-    const int32_t width_a = width_of(k->load_a, align_a), width_b = width_of(k->load_b, align_b);
-    const bool slow = k->class != MODEL_ENGINE && (width_a < k->load_a || width_b < k->load_b);
-    if (k->class != MODEL_ENGINE) local += access_clocks(a, width_a) + access_clocks(b, width_b);
-    if (slow) /* element by element, without loads ahead */
-        wait += math + local + (a + b) / (2.0 * k->threads) * 8 * r->slow;
-    else
-        wait = k->stages > 1 ? wait / (k->stages - 1) : wait + math + local;
-    return (ModelChunk){math, local, most(r->chunk_clocks + k->steps * r->step_clocks, wait)};
-}
-
-double model_wait_clocks(const ModelKernel *k, const ModelRates *r)
-{
-    const int32_t cluster = k->cluster_m * k->cluster_n;
-    return cluster > 1 ? r->cluster_clocks * (cluster > 4 ? 3 : cluster / 2.0) : 0;
-}
-
 /* z: as of model_l2_bytes. */
 static ModelReadyChunk chunk_of(const ModelKernel *k, const ModelDevice *d, const ModelRates *r,
                                 int32_t align_a, int32_t align_b, const ModelSize *z)
@@ -246,10 +141,19 @@ static double block_seconds(const Gpu *g)
     return (g->r->group_clocks + g->r->load_clocks) / g->d->clock_hz;
 }
 
+/* Tiles along both sides of a matrix; clusters begin and end together. */
+static void tiles_of(const ModelKernel *k, const ModelSize *z, double *tiles_m, double *tiles_n)
+{
+    *tiles_m = up(z->m / k->tile_m);
+    *tiles_n = up(z->n / k->tile_n);
+    if (k->cluster_m * k->cluster_n == 1) return;
+    *tiles_m = up(*tiles_m / k->cluster_m) * k->cluster_m;
+    *tiles_n = up(*tiles_n / k->cluster_n) * k->cluster_n;
+}
+
 static void gpu_init(Gpu *g, const ModelKernel *k, const ModelDevice *d, const ModelRates *r,
                      const ModelSize *z, double wide, bool groups, const ModelReady *ready)
 {
-    double cluster = (double)k->cluster_m * k->cluster_n;
     /* not all members at once: zeros for the others would take longer than some of their numbers */
     g->k = k, g->d = d, g->r = r, g->z = z;
     g->unshared = false;
@@ -257,12 +161,7 @@ static void gpu_init(Gpu *g, const ModelKernel *k, const ModelDevice *d, const M
         gpu_ready(g, ready);
     else
         gpu_fixed(g);
-    g->tiles_m = up(z->m / k->tile_m);
-    g->tiles_n = up(z->n / k->tile_n);
-    if (cluster > 1) { /* clusters begin and end together */
-        g->tiles_m = up(g->tiles_m / k->cluster_m) * k->cluster_m;
-        g->tiles_n = up(g->tiles_n / k->cluster_n) * k->cluster_n;
-    }
+    tiles_of(k, z, &g->tiles_m, &g->tiles_n);
     g->groups = g->tiles_m * g->tiles_n * z->batch * k->split;
     g->chunks = up(up(z->k / k->depth) / k->split);
     g->once_a = model_once(z->once_a), g->once_b = model_once(z->once_b);
@@ -335,11 +234,6 @@ static void add_waves(Waves *w, const Gpu *g, double groups, double each, bool f
     w->dram_read += times * dram * chunks;
 }
 
-double model_copy_seconds(const ModelKernel *k, const ModelDevice *d, const ModelRates *r)
-{
-    return 2.0 * k->bytes_ab / (d->dram_rate * r->dram);
-}
-
 /* The launch that copies A or B. */
 static double copy_seconds(const ModelKernel *k, const ModelDevice *d, const ModelRates *r,
                            const ModelSize *z)
@@ -350,19 +244,6 @@ static double copy_seconds(const ModelKernel *k, const ModelDevice *d, const Mod
     return r->split_s + elements * z->k * z->batch * model_copy_seconds(k, d, r);
 }
 
-ModelSums model_sums(const ModelKernel *k, const ModelDevice *d, const ModelRates *r)
-{
-    const double l2_rate = d->l2_rate * r->l2, bytes = k->split * (double)k->bytes_sum + k->bytes_d;
-    if (k->split_kind == MODEL_SPLIT_NONE || k->split_kind == MODEL_SPLIT_STREAM)
-        return (ModelSums){0, 0, l2_rate, l2_rate};
-    /* no launch, but its parts begin together and wait for each other (H200: 0.4 to 1.4 us) */
-    if (k->split_kind == MODEL_SPLIT_CLUSTER) return (ModelSums){0.3 * r->split_s, 0, l2_rate, l2_rate};
-    if (k->split_kind == MODEL_SPLIT_ATOMIC)
-        return (ModelSums){r->split_s, k->bytes_d * (double)k->split, 0.25 * l2_rate, 0.25 * l2_rate};
-    return (ModelSums){(k->split_kind == MODEL_SPLIT_JOINED ? 0.3 : 1) * r->split_s, bytes, 0.5 * l2_rate,
-                       d->dram_rate * r->dram};
-}
-
 static double split_seconds(const ModelKernel *k, const ModelDevice *d, const ModelRates *r,
                             const ModelSize *z)
 {
@@ -371,19 +252,16 @@ static double split_seconds(const ModelKernel *k, const ModelDevice *d, const Mo
     return sums.launch_s + bytes / (bytes < 0.7 * d->l2_bytes ? sums.l2_rate : sums.dram_rate);
 }
 
-/* Seconds for which parts of a tile wait for parts that do not run yet (wgmma kernels with
- * MultipleBufferSingleKernel, in which each part stores a share of the tile). In work-group order the parts
- * of a tile are one row of tiles apart. Where not all parts of a row run at once, a round of work-groups
- * waits for WAIT_S in vain: on an H200, tiles of 128x64 in 4 and 8 parts took 14 to 20 us longer in each
- * round. */
+/* Seconds for which parts of a tile wait for parts that do not run yet, in all rounds. Parts of a tile are
+ * one row of tiles apart in work-group order. */
 static double part_waits(const Gpu *g)
 {
-    const double WAIT_S = 17e-6;
     const ModelKernel *k = g->k;
-    if (k->split_kind != MODEL_SPLIT_JOINED || k->class != MODEL_ENGINE) return 0;
+    const double late_s = model_late_seconds(k);
+    if (late_s <= 0) return 0;
     const double slots = g->cus * k->groups;
     const double late = least(1, (g->tiles_m * k->split - slots) / g->tiles_m);
-    return late > 0 ? late * WAIT_S * up(g->groups / slots) : 0;
+    return late > 0 ? late * late_s * up(g->groups / slots) : 0;
 }
 
 static double bound(const ModelKernel *k, const ModelDevice *d, const ModelSize *z)
@@ -478,6 +356,18 @@ static double add_stream(Waves *sum, Gpu *g, double slots, double *split)
     return rounds + 1;
 }
 
+/* The part of the last round of `slots` work-groups that is busy. */
+static double last_fill(double groups, double slots)
+{
+    const double rest = groups - down(groups / slots) * slots;
+    return rest > 0 ? rest / slots : 1;
+}
+
+static double edge_waste(const ModelKernel *k, const ModelSize *z, double tiles_m, double tiles_n)
+{
+    return 1 - z->m * z->n / (tiles_m * k->tile_m * tiles_n * k->tile_n);
+}
+
 static double gpu_time(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, const ModelSize *z,
                        const ModelReady *ready, bool detailed, ModelTime *out)
 {
@@ -509,9 +399,8 @@ static double gpu_time(const ModelKernel *k, const ModelDevice *d, const ModelRa
     finish(k, d, z, &sum, seconds, out);
     out->tiles = g.groups;
     out->waves = rounds;
-    const double rest = g.groups - down(g.groups / slots) * slots;
-    out->last_fill = rest > 0 && shares <= 0 ? rest / slots : 1;
-    out->edge_waste = 1 - all.m * all.n / (g.tiles_m * k->tile_m * g.tiles_n * k->tile_n);
+    out->last_fill = shares > 0 ? 1 : last_fill(g.groups, slots);
+    out->edge_waste = edge_waste(k, &all, g.tiles_m, g.tiles_n);
     return seconds;
 }
 
@@ -579,8 +468,8 @@ void model_ready(const ModelKernel *k, const ModelDevice *d, const ModelRates *r
 {
     Gpu g = {.k = k, .d = d, .r = r};
     *out = (ModelReady){.usable = k->class != MODEL_HOST && d->n_cu > 0 && !model_has_other_sides(k) &&
-                                  !model_pixels(k) && !is_narrow(k, k->free_a, k->tile_m) &&
-                                  !is_narrow(k, k->free_b, k->tile_n)};
+                                  !model_pixels(k) && !model_is_narrow(k, k->free_a, k->tile_m) &&
+                                  !model_is_narrow(k, k->free_b, k->tile_n)};
     if (!out->usable) return;
     gpu_fixed(&g);
     out->cus = g.cus, out->waits_s = g.waits_s, out->dram_s = g.dram_s, out->fill_s = g.fill_s;
@@ -595,4 +484,17 @@ double model_time_ready(const ModelReady *ready, const ModelKernel *k, const Mod
                         const ModelRates *r, const ModelSize *z, bool detailed, ModelTime *out)
 {
     return ready->usable ? gpu_time(k, d, r, z, ready, detailed, out) : model_time(k, d, r, z, out);
+}
+
+void model_launch_ready(const ModelReady *ready, const ModelKernel *k, const ModelDevice *d,
+                        const ModelSize *z, ModelTime *out)
+{
+    double tiles_m, tiles_n;
+    tiles_of(k, z, &tiles_m, &tiles_n);
+    const double groups = tiles_m * tiles_n * z->batch * k->split, slots = ready->cus * k->groups;
+    out->tiles = groups;
+    out->waves = up(groups / slots);
+    out->last_fill = last_fill(groups, slots);
+    out->edge_waste = edge_waste(k, z, tiles_m, tiles_n);
+    out->bound_seconds = bound(k, d, z);
 }

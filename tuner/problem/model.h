@@ -220,8 +220,8 @@ const char *model_class_name(ModelClass c);
 
 /* The part of the L2 cache in which A and B stay between rounds of work-groups. */
 #define MODEL_RESIDENT 0.7
-/* Parts of model_time, for lower bounds of it (model_least.c): clocks of the stores of a tile; of waiting for
- * the other work-groups of a cluster in each chunk of K. */
+/* Parts of model_time (model_parts.c), of which model_lanes.c makes times of many kernels, too: clocks of the
+ * stores of a tile; of waiting for the other work-groups of a cluster in each chunk of K. */
 double model_store_clocks(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, int32_t align_d,
                           bool reads_c);
 double model_wait_clocks(const ModelKernel *k, const ModelRates *r);
@@ -238,9 +238,19 @@ typedef struct {
 } ModelChunk;
 ModelChunk model_chunk(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, int32_t align_a,
                        int32_t align_b);
+/* Whether a tile has less than a sector of the L2 cache of an operand in a row that is contiguous along its
+ * side (free_a, free_b); seconds of a round in which parts of a tile wait for parts that do not run yet. */
+bool model_is_narrow(const ModelKernel *k, bool contiguous, int32_t side);
+double model_late_seconds(const ModelKernel *k);
 /* Whether a kernel copies an operand first, by its ModelPack: always, or where the copy engine cannot read
  * it; and seconds of copying an element, which is read and written. */
 bool model_is_copied(int32_t pack, int32_t align);
+/* False: the copy engine cannot read an operand of this alignment, and nothing copies it first. */
+static inline bool model_can_read(int32_t class, int32_t pack, int32_t align)
+{
+    return class != MODEL_ENGINE || align >= MODEL_ENGINE_ALIGN ||
+           (pack & MODEL_PACK_MASK) != MODEL_PACK_NEVER;
+}
 double model_copy_seconds(const ModelKernel *k, const ModelDevice *d, const ModelRates *r);
 /* Bytes that the L2 cache gives for a chunk of K of one work-group of that size; NULL: the least for any size
  * of these alignments. */
@@ -290,6 +300,10 @@ void model_ready(const ModelKernel *k, const ModelDevice *d, const ModelRates *r
 /* The same as model_time. Without `detailed`, term, binds, l2_read and dram_read may stay as they are. */
 double model_time_ready(const ModelReady *ready, const ModelKernel *k, const ModelDevice *d,
                         const ModelRates *r, const ModelSize *size, bool detailed, ModelTime *out);
+/* Of a kernel that neither cuts tiles nor has its parts of K in a cluster, and whose `ready` is usable: fills
+ * in tiles, waves, last_fill, edge_waste and bound_seconds. */
+void model_launch_ready(const ModelReady *ready, const ModelKernel *k, const ModelDevice *d,
+                        const ModelSize *size, ModelTime *out);
 
 /* Predicted seconds. out may be NULL. About 100 ns. */
 double model_time(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, const ModelSize *size,

@@ -236,12 +236,12 @@ FLOATS_INLINE Block block_of(const ModelForest *f, size_t block, int n, const in
 
 /* What a part's features leave of all trees. */
 FLOATS_CLONES
-static void words_of(const ModelForest *f, const Part *p, const float *row, uint32_t *word)
+static void words_of(const ModelForest *f, const Part *p, size_t blocks, const float *row, uint32_t *word)
 {
     const Words all = ~(Words){0};
     int32_t list[LANES];
     lists_of(p, row, list);
-    for (size_t b = 0; b < f->n_blocks; b++)
+    for (size_t b = 0; b < blocks; b++)
         block_store(&word[b * BLOCK],
                     block_of(f, b, p->n, list, (Block){all, all, all, all, all, all, all, all}));
 }
@@ -256,28 +256,30 @@ FLOATS_INLINE void sums_add(const uint32_t word[BLOCK], const Leaves *value, flo
 }
 _Static_assert(MODEL_TREES_SUMS == 8, "a sum for each");
 
-FLOATS_INLINE float value_of(const ModelForest *f, const int32_t list[LANES], const uint32_t *size,
-                             const uint32_t *kernel)
+/* Adds what a block's trees say of a launch whose lists are given. */
+FLOATS_INLINE void block_add(const ModelForest *f, size_t b, const int32_t list[LANES], const uint32_t *size,
+                             const uint32_t *kernel, float sum[MODEL_TREES_SUMS])
 {
-    float sum[MODEL_TREES_SUMS] = {0};
-    for (size_t b = 0; b < f->n_blocks; b++) {
-        _Alignas(Words) uint32_t word[BLOCK];
-        const Block known = both(block_load(&size[b * BLOCK]), block_load(&kernel[b * BLOCK]));
-        block_store(word, block_of(f, b, f->launch.n, list, known));
-        sums_add(word, &f->value[b * BLOCK], sum);
-    }
-    return model_trees_sum(sum);
+    _Alignas(Words) uint32_t word[BLOCK];
+    const Block known = both(block_load(&size[b * BLOCK]), block_load(&kernel[b * BLOCK]));
+    block_store(word, block_of(f, b, f->launch.n, list, known));
+    sums_add(word, &f->value[b * BLOCK], sum);
 }
 
 /* The comparisons of all launches come first, so that the processor reads the lists of one while it adds up
  * the values of another. */
 FLOATS_CLONES
-static void values_of(const ModelForest *f, const uint32_t *size, int n,
+static void values_of(const ModelForest *f, size_t from, size_t to, const uint32_t *size, int n,
                       float (*const row)[MODEL_LAUNCH_FEATURES], const size_t *kernel, float *value)
 {
     int32_t list[MODEL_FOREST_LAUNCHES][LANES];
     for (int i = 0; i < n; i++) lists_of(&f->launch, row[i], list[i]);
-    for (int i = 0; i < n; i++) value[i] = value_of(f, list[i], size, &f->known[kernel[i] * padded(f)]);
+    for (int i = 0; i < n; i++) {
+        float sum[MODEL_TREES_SUMS] = {0};
+        for (size_t b = from; b < to; b++)
+            block_add(f, b, list[i], size, &f->known[kernel[i] * padded(f)], sum);
+        value[i] = model_trees_sum(sum);
+    }
 }
 
 void model_forest_set(ModelForest *f, size_t i, const ModelKernel *k, double n_cu)
@@ -285,29 +287,53 @@ void model_forest_set(ModelForest *f, size_t i, const ModelKernel *k, double n_c
     float x[MODEL_KERNEL_FEATURES];
     f->of[i] = k, f->n_cu[i] = n_cu;
     model_kernel_features(k, x);
-    words_of(f, &f->kernel, x, &f->known[i * padded(f)]);
+    words_of(f, &f->kernel, f->n_blocks, x, &f->known[i * padded(f)]);
 }
 
-void model_forest_size(const ModelForest *f, const ModelSize *z, ModelForestSize *out)
+/* Blocks of the first trees, or of all. */
+static size_t blocks_of(const ModelForest *f, ModelForestTrees trees)
+{
+    enum { FIRST = MODEL_FOREST_FIRST / BLOCK };
+    return trees == MODEL_FOREST_ALL || f->n_blocks < FIRST ? f->n_blocks : FIRST;
+}
+_Static_assert(MODEL_FOREST_FIRST % BLOCK == 0, "whole blocks");
+
+void model_forest_size(const ModelForest *f, const ModelSize *z, ModelForestTrees trees, ModelForestSize *out)
 {
     float x[MODEL_SIZE_FEATURES];
     out->size = *z;
     model_size_features(z, x);
-    words_of(f, &f->size, x, out->word);
+    words_of(f, &f->size, blocks_of(f, trees), x, out->word);
 }
 
-void model_forest_values(const ModelForest *f, const ModelForestSize *z, int n, const size_t *kernel,
-                         const ModelTime *const *t, float *value)
+static void blocks_add(const ModelForest *f, size_t from, size_t to, const ModelForestSize *z, int n,
+                       const size_t *kernel, const ModelTime *const *t, float *value)
 {
     float x[MODEL_FOREST_LAUNCHES][MODEL_LAUNCH_FEATURES];
     for (int i = 0; i < n; i++)
         model_launch_features(f->of[kernel[i]], &z->size, f->n_cu[kernel[i]], t[i], f->has_others, x[i]);
-    values_of(f, z->word, n, x, kernel, value);
+    values_of(f, from, to, z->word, n, x, kernel, value);
+}
+
+void model_forest_first(const ModelForest *f, const ModelForestSize *z, int n, const size_t *kernel,
+                        const ModelTime *const *t, float *value)
+{
+    blocks_add(f, 0, blocks_of(f, MODEL_FOREST_FIRST_ONES), z, n, kernel, t, value);
+}
+
+void model_forest_both(const ModelForest *f, size_t i, const ModelForestSize *z, const ModelTime *t,
+                       float *first, float *others)
+{
+    float x[1][MODEL_LAUNCH_FEATURES];
+    const size_t blocks = blocks_of(f, MODEL_FOREST_FIRST_ONES);
+    model_launch_features(f->of[i], &z->size, f->n_cu[i], t, f->has_others, x[0]);
+    values_of(f, 0, blocks, z->word, 1, x, &i, first);
+    values_of(f, blocks, f->n_blocks, z->word, 1, x, &i, others);
 }
 
 float model_forest_value(const ModelForest *f, size_t i, const ModelForestSize *z, const ModelTime *t)
 {
     float value;
-    model_forest_values(f, z, 1, &i, &t, &value);
+    blocks_add(f, 0, f->n_blocks, z, 1, &i, &t, &value);
     return value;
 }

@@ -27,17 +27,25 @@ bool model_forest_has_terms(const ModelForest *f);
 /* Sets kernel i, which must live as long. n_cu: of its device. */
 void model_forest_set(ModelForest *f, size_t i, const ModelKernel *k, double n_cu);
 
-/* What a size leaves of the trees. */
+/* A choice asks the first trees only, which say most. */
+enum { MODEL_FOREST_FIRST = 64 };
+typedef enum { MODEL_FOREST_ALL, MODEL_FOREST_FIRST_ONES } ModelForestTrees;
+
+/* What a size leaves of these trees. */
 typedef struct {
     ModelSize size;
     _Alignas(64) uint32_t word[MODEL_TREES_MAX];
 } ModelForestSize;
-void model_forest_size(const ModelForest *f, const ModelSize *z, ModelForestSize *out);
-/* The same as model_trees_value of kernel i on that size, whose time the model predicts as t. */
+void model_forest_size(const ModelForest *f, const ModelSize *z, ModelForestTrees trees,
+                       ModelForestSize *out);
+/* The same as model_trees_value of kernel i on that size, made with all trees, whose time the model predicts
+ * as t; what the first trees say of it, and the others. */
 float model_forest_value(const ModelForest *f, size_t i, const ModelForestSize *z, const ModelTime *t);
-/* The same of up to MODEL_FOREST_LAUNCHES kernels. */
+void model_forest_both(const ModelForest *f, size_t i, const ModelForestSize *z, const ModelTime *t,
+                       float *first, float *others);
+/* What the first trees say of up to MODEL_FOREST_LAUNCHES kernels. */
 enum { MODEL_FOREST_LAUNCHES = 4 };
-void model_forest_values(const ModelForest *f, const ModelForestSize *z, int n, const size_t *kernel,
-                         const ModelTime *const *t, float *value);
+void model_forest_first(const ModelForest *f, const ModelForestSize *z, int n, const size_t *kernel,
+                        const ModelTime *const *t, float *value);
 
 #endif

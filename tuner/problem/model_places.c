@@ -8,12 +8,21 @@
 
 enum { BLOCK = 16, BLOCKS_MOST = (1 << 16) / BLOCK };
 
+/* The nearest points of a place, or nearly, itself among them; where there are fewer, points that are far
+ * from everything. */
+enum { AROUND = 3 * FLOATS };
+typedef struct {
+    float at[MODEL_DIMS * AROUND]; /* by dimension */
+    uint32_t point[AROUND];
+} Around;
+
 struct ModelPlaces {
     size_t n, n_blocks;
     float *given[MODEL_DIMS]; /* of each point, as they were set */
     uint32_t *order;          /* of each place: its point */
     float *at;                /* of each block, by dimension: its places */
     float *lo, *hi;           /* of each FLOATS blocks, by dimension: the boxes of their points */
+    Around *around;           /* of each place */
 };
 
 float model_distance(const ModelPoint *a, const ModelPoint *b)
@@ -31,6 +40,7 @@ Err model_places_new(Arena *a, size_t n, ModelPlaces **out)
     TRY_ALLOC(p->order = ARENA_ARRAY(a, n + 1, uint32_t));
     for (int d = 0; d < MODEL_DIMS; d++) TRY_ALLOC(p->given[d] = ARENA_ARRAY(a, n + 1, float));
     TRY_ALLOC(p->at = ARENA_LINES(a, p->n_blocks * BLOCK * MODEL_DIMS, float));
+    TRY_ALLOC(p->around = ARENA_LINES(a, n + 1, Around));
     TRY_ALLOC(p->lo = ARENA_LINES(a, floats_padded(p->n_blocks) * MODEL_DIMS, float));
     TRY_ALLOC(p->hi = ARENA_LINES(a, floats_padded(p->n_blocks) * MODEL_DIMS, float));
     return ERR_OK;
@@ -94,43 +104,11 @@ static void split(const ModelPlaces *p, uint32_t *order, size_t n)
     }
 }
 
-void model_places_sort(ModelPlaces *p)
-{
-    for (size_t i = 0; i < p->n; i++) p->order[i] = (uint32_t)i;
-    split(p, p->order, p->n);
-    for (size_t b = 0; b < floats_padded(p->n_blocks); b++)
-        for (size_t d = 0; d < MODEL_DIMS; d++) {
-            float lo = INFINITY, hi = -INFINITY;
-            for (size_t i = 0; i < BLOCK && b < p->n_blocks; i++) {
-                const size_t place = b * BLOCK + i;
-                float *at = &p->at[(b * MODEL_DIMS + d) * BLOCK + i];
-                *at = place < p->n ? p->given[d][p->order[place]] : INFINITY;
-                if (place < p->n) lo = fminf(lo, *at), hi = fmaxf(hi, *at);
-            }
-            const size_t box = (b / FLOATS * MODEL_DIMS + d) * FLOATS + b % FLOATS;
-            p->lo[box] = lo, p->hi[box] = hi;
-        }
-}
-
-/* ---- the search ---- */
+/* ---- distances ---- */
 
 _Static_assert(MODEL_DIMS == 5, "the sums below have a term for each");
 
 FLOATS_INLINE Floats square(Floats x) { return x * x; }
-
-/* The nearest points by lane: a step adds FLOATS points, one to each lane, which keeps the nearest ROWS ones.
- * Lanes are sorted without branches, which the processor could not predict. A point is the bits of its
- * distance, whose last ones are replaced by the number of its step; bits of numbers that are not negative
- * have the order of the numbers. */
-enum { STEPS = 128, ROWS = 3, FAR_BITS = 0x7f800000 /* of INFINITY */ };
-_Static_assert(STEPS >= ROWS * FLOATS, "numbers in place of steps");
-typedef struct {
-    FloatsMask a, b, c; /* rows, with the nearest of each lane first */
-} Rows;
-typedef struct {
-    size_t n;
-    uint32_t place[STEPS]; /* of the step's first point */
-} Steps;
 
 /* How far x is from an interval along one dimension. */
 FLOATS_INLINE Floats outside(float x, const float *lo, const float *hi)
@@ -148,113 +126,174 @@ FLOATS_INLINE Floats boxes_of(const ModelPlaces *p, const float *x, size_t b)
            square(outside(x[4], lo + 4 * FLOATS, hi + 4 * FLOATS));
 }
 
-/* Squares of the distances to the boxes of all blocks, as bits. first: the nearest block of each lane. */
-FLOATS_INLINE void all_boxes(const ModelPlaces *p, const float *x, int32_t *out, uint32_t first[FLOATS])
+/* Squares of the distances to FLOATS points, whose dimensions are `step` numbers apart. */
+FLOATS_INLINE Floats points_of(const float *x, const float *at, int step)
+{
+    return square(x[0] - floats_load(at)) + square(x[1] - floats_load(at + step)) +
+           square(x[2] - floats_load(at + 2 * step)) + square(x[3] - floats_load(at + 3 * step)) +
+           square(x[4] - floats_load(at + 4 * step));
+}
+
+/* ---- what is around a place ---- */
+
+/* The nearest points that were seen. */
+typedef struct {
+    int n;
+    float distance[AROUND];
+    uint32_t point[AROUND];
+} Nearest;
+
+static void nearest_add(Nearest *x, float distance, uint32_t point)
+{
+    if (x->n == AROUND && !(distance < x->distance[AROUND - 1])) return;
+    int at = x->n < AROUND ? x->n++ : AROUND - 1;
+    for (; at > 0 && x->distance[at - 1] > distance; at--)
+        x->distance[at] = x->distance[at - 1], x->point[at] = x->point[at - 1];
+    x->distance[at] = distance, x->point[at] = point;
+}
+
+static void nearest_add_block(const ModelPlaces *p, const float *x, size_t block, Nearest *nearest)
+{
+    float distance[BLOCK];
+    for (int i = 0; i < BLOCK; i += FLOATS)
+        floats_store(&distance[i], points_of(x, &p->at[block * BLOCK * MODEL_DIMS + (size_t)i], BLOCK));
+    for (size_t i = 0; i < BLOCK && block * BLOCK + i < p->n; i++)
+        nearest_add(nearest, distance[i], p->order[block * BLOCK + i]);
+}
+
+/* The place's own block comes first, so that most others are too far. */
+FLOATS_CLONES
+static void around_set(ModelPlaces *p, size_t place)
+{
+    static const float FAR = 1e9F; /* octaves */
+    Around *a = &p->around[place];
+    Nearest nearest;
+    float x[MODEL_DIMS], box[FLOATS];
+    nearest.n = 0;
+    for (int d = 0; d < MODEL_DIMS; d++) x[d] = p->given[d][p->order[place]];
+    nearest_add_block(p, x, place / BLOCK, &nearest);
+    for (size_t b = 0; b < p->n_blocks; b++) {
+        if (b % FLOATS == 0) floats_store(box, boxes_of(p, x, b));
+        if (b == place / BLOCK) continue;
+        if (nearest.n < AROUND || box[b % FLOATS] < nearest.distance[AROUND - 1])
+            nearest_add_block(p, x, b, &nearest);
+    }
+    for (int i = 0; i < AROUND; i++) {
+        a->point[i] = i < nearest.n ? nearest.point[i] : 0;
+        for (int d = 0; d < MODEL_DIMS; d++)
+            a->at[d * AROUND + i] = i < nearest.n ? p->given[d][nearest.point[i]] : FAR;
+    }
+}
+
+void model_places_sort(ModelPlaces *p)
+{
+    for (size_t i = 0; i < p->n; i++) p->order[i] = (uint32_t)i;
+    split(p, p->order, p->n);
+    for (size_t b = 0; b < floats_padded(p->n_blocks); b++)
+        for (size_t d = 0; d < MODEL_DIMS; d++) {
+            float lo = INFINITY, hi = -INFINITY;
+            for (size_t i = 0; i < BLOCK && b < p->n_blocks; i++) {
+                const size_t place = b * BLOCK + i;
+                float *at = &p->at[(b * MODEL_DIMS + d) * BLOCK + i];
+                *at = place < p->n ? p->given[d][p->order[place]] : INFINITY;
+                if (place < p->n) lo = fminf(lo, *at), hi = fmaxf(hi, *at);
+            }
+            const size_t box = (b / FLOATS * MODEL_DIMS + d) * FLOATS + b % FLOATS;
+            p->lo[box] = lo, p->hi[box] = hi;
+        }
+    for (size_t q = 0; q < p->n; q++) around_set(p, q);
+}
+
+/* ---- the search ---- */
+
+/* Numbers replace the last bits of distances, so that the least of them tells what it belongs to. Bits of
+ * numbers that are not negative have the order of the numbers. Compilers keep loops over few vectors, and
+ * what these have in memory: steps are macros. */
+enum { FAR_BITS = 0x7f800000 /* of INFINITY */, BLOCKS = 3, NUMBERS = 64, AROUND_MASK = 31 };
+_Static_assert((int)BLOCKS *(int)BLOCK <= (int)NUMBERS && (int)AROUND <= (int)AROUND_MASK, "numbers fit");
+
+/* Of each lane the box that is the nearest one, with its block's number. */
+FLOATS_INLINE FloatsMask nearest_boxes(const ModelPlaces *p, const float *x)
 {
     FloatsMask number = FLOATS_LANES, least = number | FAR_BITS;
-    for (size_t b = 0; b < p->n_blocks; b += FLOATS, number += FLOATS) {
-        const FloatsMask box = (FloatsMask)boxes_of(p, x, b);
-        floats_mask_store(&out[b], box);
-        least = floats_mask_min(least, (box & -BLOCKS_MOST) | number);
-    }
-    least &= BLOCKS_MOST - 1;
-    memcpy(first, &least, sizeof least);
+    for (size_t b = 0; b < p->n_blocks; b += FLOATS, number += FLOATS)
+        least = floats_mask_min(least, ((FloatsMask)boxes_of(p, x, b) & -BLOCKS_MOST) | number);
+    return least;
 }
 
-/* Squares of the distances to FLOATS points of a block. */
-FLOATS_INLINE Floats points_of(const float *x, const float *at)
+/* The place of the nearest point in the BLOCKS nearest blocks. */
+FLOATS_INLINE size_t nearest_place(const ModelPlaces *p, const float *x)
 {
-    return square(x[0] - floats_load(at)) + square(x[1] - floats_load(at + BLOCK)) +
-           square(x[2] - floats_load(at + 2 * BLOCK)) + square(x[3] - floats_load(at + 3 * BLOCK)) +
-           square(x[4] - floats_load(at + 4 * BLOCK));
+    FloatsMask boxes = nearest_boxes(p, x), number = FLOATS_LANES, least = floats_mask_of(INT32_MAX);
+    size_t block[BLOCKS];
+#define POINTS(at)                                                                                           \
+    least = floats_mask_min(least, ((FloatsMask)points_of(x, at, BLOCK) & -NUMBERS) | number);               \
+    number += FLOATS
+#define NEXT_BLOCK(i)                                                                                        \
+    do {                                                                                                     \
+        const int32_t box = floats_mask_least(boxes);                                                        \
+        boxes |= (boxes == floats_mask_of(box)) & INT32_MAX;                                                 \
+        block[i] = (size_t)box & (BLOCKS_MOST - 1);                                                          \
+        if (block[i] >= p->n_blocks) block[i] = 0;                                                           \
+        const float *at = &p->at[block[i] * BLOCK * MODEL_DIMS];                                             \
+        POINTS(at);                                                                                          \
+        POINTS(at + FLOATS);                                                                                 \
+    } while (0)
+    NEXT_BLOCK(0);
+    NEXT_BLOCK(1);
+    NEXT_BLOCK(2);
+    _Static_assert((int)BLOCK == 2 * (int)FLOATS, "two steps for each block");
+    const size_t found = (size_t)floats_mask_least(least) & (NUMBERS - 1);
+    return block[found / BLOCK] * BLOCK + found % BLOCK;
 }
 
-/* Keeps the nearer one of a point and of that in the row, in each lane; returns the other ones. */
-FLOATS_INLINE FloatsMask insert(FloatsMask *row, FloatsMask point)
+/* The order of all keys. A key's rank is the number of keys that are less. */
+FLOATS_INLINE void order_of(FloatsMask a, FloatsMask b, FloatsMask c, const int32_t key[AROUND],
+                            uint32_t order[AROUND])
 {
-    const FloatsMask other = floats_mask_max(*row, point);
-    *row = floats_mask_min(*row, point);
-    return other;
-}
-
-FLOATS_INLINE Rows add_block(const ModelPlaces *p, const float *x, size_t b, Rows rows, Steps *steps)
-{
-    for (size_t i = 0; i < BLOCK; i += FLOATS) {
-        FloatsMask point = (FloatsMask)points_of(x, &p->at[b * BLOCK * MODEL_DIMS + i]);
-        point = (point & -STEPS) | (int32_t)steps->n;
-        steps->place[steps->n++] = (uint32_t)(b * BLOCK + i);
-        point = insert(&rows.a, point);
-        point = insert(&rows.b, point);
-        rows.c = floats_mask_min(rows.c, point);
-    }
-    return rows;
-}
-
-/* The numbers of all points in the rows, the nearest first. A point's rank is the number of points that are
- * nearer. Numbers replace the last bits once more, so that no two are equal. */
-FLOATS_INLINE void order_of(Rows rows, uint32_t order[ROWS * FLOATS])
-{
-    const FloatsMask number = FLOATS_LANES;
-    const FloatsMask keys[ROWS] = {(rows.a & -STEPS) | number, (rows.b & -STEPS) | (number + FLOATS),
-                                   (rows.c & -STEPS) | (number + 2 * FLOATS)};
-    FloatsMask ranks[ROWS] = {{0}, {0}, {0}};
-    int32_t key[ROWS * FLOATS], rank[ROWS * FLOATS];
-    memcpy(key, keys, sizeof key);
-    for (int k = 0; k < ROWS * FLOATS; k++) {
-        const int32_t x = key[k];
-        const FloatsMask other = {x, x, x, x, x, x, x, x};
-        for (int row = 0; row < ROWS; row++) ranks[row] -= other < keys[row]; /* true is -1 */
-    }
+    FloatsMask ranks[3] = {{0}, {0}, {0}};
+    int32_t rank[AROUND];
+#define RANK(i)                                                                                              \
+    do {                                                                                                     \
+        const FloatsMask x = floats_mask_of(key[i]);                                                         \
+        ranks[0] -= x < a, ranks[1] -= x < b, ranks[2] -= x < c; /* true is -1 */                            \
+    } while (0)
+#define RANK_4(i)                                                                                            \
+    do {                                                                                                     \
+        RANK(i);                                                                                             \
+        RANK(i + 1);                                                                                         \
+        RANK(i + 2);                                                                                         \
+        RANK(i + 3);                                                                                         \
+    } while (0)
+    RANK_4(0);
+    RANK_4(4);
+    RANK_4(8);
+    RANK_4(12);
+    RANK_4(16);
+    RANK_4(20);
+    _Static_assert((int)AROUND == 24, "a rank for each");
     memcpy(rank, ranks, sizeof rank);
-    for (uint32_t i = 0; i < ROWS * FLOATS; i++) order[rank[i]] = i;
+    for (uint32_t i = 0; i < AROUND; i++) order[rank[i]] = i;
 }
-
-/* Fills in the n nearest points of the rows. */
-FLOATS_INLINE void take(const ModelPlaces *p, Rows rows, const Steps *steps, int n, uint32_t near[MODEL_NEAR],
-                        float distance[MODEL_NEAR])
-{
-    uint32_t order[ROWS * FLOATS];
-    int32_t key[ROWS * FLOATS];
-    order_of(rows, order);
-    const FloatsMask row[ROWS] = {rows.a, rows.b, rows.c};
-    memcpy(key, row, sizeof key);
-    for (int i = 0; i < n; i++) {
-        const int32_t point = key[order[i]], at = point & -STEPS;
-        near[i] = p->order[steps->place[point & (STEPS - 1)] + order[i] % FLOATS];
-        memcpy(&distance[i], &at, sizeof at);
-    }
-}
-
-/* The nearest block of each lane comes first, then all others whose box is nearer than the farthest of the
- * lanes' nearest points, since there are MODEL_NEAR of these, until there are STEPS steps. */
-enum { WORD = 64, BLOCK_STEPS = BLOCK / FLOATS };
-_Static_assert((int)MODEL_NEAR <= (int)FLOATS, "the lanes' nearest points are enough");
 
 FLOATS_CLONES
 static void near_of(const ModelPlaces *p, const ModelPoint *x, int n, uint32_t near[MODEL_NEAR],
                     float distance[MODEL_NEAR])
 {
-    _Alignas(FloatsMask) int32_t box[BLOCKS_MOST];
-    uint32_t first[FLOATS];
-    const FloatsMask far = floats_mask_of(FAR_BITS);
-    Rows rows = {far, far, far};
-    Steps steps;
-    steps.n = 0;
-    all_boxes(p, x->x, box, first);
-    for (int i = 0; i < FLOATS; i++) {
-        if (first[i] >= p->n_blocks) continue;
-        rows = add_block(p, x->x, first[i], rows, &steps);
-        box[first[i]] = FAR_BITS;
+    const Around *around = &p->around[nearest_place(p, x->x)];
+    int32_t key[AROUND];
+    uint32_t order[AROUND];
+#define KEYS(i)                                                                                              \
+    ((FloatsMask)points_of(x->x, &around->at[(i)*FLOATS], AROUND) & ~AROUND_MASK) |                          \
+        (FLOATS_LANES + (i)*FLOATS)
+    const FloatsMask keys[] = {KEYS(0), KEYS(1), KEYS(2)};
+    memcpy(key, keys, sizeof key);
+    order_of(keys[0], keys[1], keys[2], key, order);
+    for (int i = 0; i < n; i++) {
+        const int32_t bits = key[order[i]] & ~AROUND_MASK;
+        near[i] = around->point[order[i]];
+        memcpy(&distance[i], &bits, sizeof bits);
     }
-    const FloatsMask limit = floats_mask_of(floats_mask_most(rows.a));
-    for (size_t from = 0; from < p->n_blocks; from += WORD) {
-        uint64_t word = 0; /* a bit for each block that may have near points */
-        for (size_t b = 0; b < WORD && from + b < p->n_blocks; b += FLOATS)
-            word |= (uint64_t)floats_bits(floats_mask_load(&box[from + b]) < limit) << b;
-        for (; word && steps.n + BLOCK_STEPS <= STEPS; word &= word - 1)
-            rows = add_block(p, x->x, from + (size_t)__builtin_ctzll(word), rows, &steps);
-    }
-    take(p, rows, &steps, n, near, distance);
 }
 
 int model_places_near(const ModelPlaces *p, const ModelPoint *x, uint32_t near[MODEL_NEAR],

@@ -1,6 +1,7 @@
 /* The nearest of many points, which are measured sizes as the choice by the performance model sees them.
- * Points are sorted into blocks of neighbours, each with the box that its points lie in, so that a search
- * computes the distances of a few blocks only. Shared by the program that tunes and libtuner. */
+ * Points are sorted into blocks of neighbours, each with the box that its points lie in. A search finds the
+ * nearest point in the nearest blocks, and the others among the points around that one. Shared by the program
+ * that tunes and libtuner. */
 #ifndef PROBLEM_MODEL_PLACES_H
 #define PROBLEM_MODEL_PLACES_H
 
@@ -26,7 +27,7 @@ Err model_places_new(Arena *a, size_t n, ModelPlaces **out);
 void model_places_set(ModelPlaces *p, size_t i, const ModelPoint *x);
 void model_places_sort(ModelPlaces *p);
 /* MODEL_NEAR points, or all where there are fewer, the nearest first, with the squares of their distances,
- * rounded to 16 bits. They are the nearest ones, nearly: now and then one of these is missing, and a farther
+ * rounded to 18 bits. They are the nearest ones, nearly: now and then one of these is missing, and a farther
  * one stands in its place. Of points at the same distance any may come first; equal arguments give equal
  * answers. Returns their number. */
 int model_places_near(const ModelPlaces *p, const ModelPoint *x, uint32_t near[MODEL_NEAR],

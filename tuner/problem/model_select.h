@@ -2,19 +2,20 @@
  * measured sizes nearby. Shared by the program that tunes and libtuner.
  *
  * A ModelSelector has kernels and points. A point is a measured size with the residual of each kernel
- * there, log(measured / predicted), where it is known. A kernel has a correction of its predictions
- * (model_least.h), which its residuals are without. What all kernels of a point have in common is taken
+ * there, log(measured / predicted), where it is known. What all kernels of a point have in common is taken
  * out of their residuals first: it does not help to choose, and it would count for those kernels alone
- * that were measured there. The time of a kernel on a new size is the prediction times the exponential of
+ * that were measured there. The time of a kernel on a size is the prediction times the exponential of
  * the mean residual of the nearest points and of what these have in common, weighted by their distance in
  * the logarithms of M, N, K and the batch, and by how close the kernel is there to the best one: its
  * residual on sizes for which nobody would choose it says little. Alignments that differ count as
  * distance. Far from all points the kernel's mean residual takes over, and the kernel is expected to lose
  * a little more.
  *
- * A selector may have trees (model_trees.h), which know more than the kernels' corrections but take longer.
- * Corrections then only find the few kernels that are about as fast as the best one. Among these decides the
- * model's time with what the trees say of it, and with what the trees leave of the residuals nearby.
+ * A selector may have trees (model_trees.h), which say what residuals to expect. Then the residuals are those
+ * that the trees leave.
+ *
+ * A choice does not compute all of this for its size: it takes means over the nearest points of what is
+ * expected there, and asks trees of a few kernels (model_choice.h).
  */
 #ifndef PROBLEM_MODEL_SELECT_H
 #define PROBLEM_MODEL_SELECT_H
@@ -24,7 +25,7 @@
 #include "base/arena.h"
 #include "problem/model.h"
 #include "problem/model_forest.h"
-#include "problem/model_least.h"
+#include "problem/model_lanes.h"
 #include "problem/model_places.h"
 #include "problem/model_trees.h"
 
@@ -38,7 +39,6 @@ typedef struct {
     ModelKernel kernel;
     ModelDevice device;
     ModelRates rates;
-    ModelShape shape; /* coefficients of its correction (model_least.h) */
 } ModelEntry;
 /* log(measured / predicted) of a kernel on a size. */
 typedef struct {
@@ -46,12 +46,12 @@ typedef struct {
     double error;
 } ModelResidual;
 
-/* In files an entry is a list of numbers: version, device, rates, kernel, correction, and
- * MODEL_RESIDUAL_NUMBERS for each residual. */
-enum { MODEL_VERSION = 5, MODEL_RESIDUAL_NUMBERS = 8 };
+/* In files an entry is a list of numbers: version, device, rates, kernel, MODEL_RESERVED ones that are not
+ * used (0; coefficients that older programs had), and MODEL_RESIDUAL_NUMBERS for each residual. */
+enum { MODEL_VERSION = 5, MODEL_RESIDUAL_NUMBERS = 8, MODEL_RESERVED = 16 };
 enum {
     MODEL_DEVICE_NUMBERS = sizeof(ModelDevice) / sizeof(double),
-    MODEL_ENTRY_NUMBERS = 1 + MODEL_DEVICE_NUMBERS + MODEL_N_RATES + MODEL_KERNEL_NUMBERS + MODEL_SHAPE
+    MODEL_ENTRY_NUMBERS = 1 + MODEL_DEVICE_NUMBERS + MODEL_N_RATES + MODEL_KERNEL_NUMBERS + MODEL_RESERVED
 };
 void model_entry_write(const ModelEntry *e, double out[MODEL_ENTRY_NUMBERS]);
 void model_residual_write(const ModelResidual *r, double out[MODEL_RESIDUAL_NUMBERS]);
@@ -59,10 +59,12 @@ void model_residual_write(const ModelResidual *r, double out[MODEL_RESIDUAL_NUMB
 bool model_entry_read(const double v[MODEL_ENTRY_NUMBERS], ModelEntry *e);
 bool model_residual_read(const double v[MODEL_RESIDUAL_NUMBERS], ModelResidual *r);
 
+typedef struct ModelChoice ModelChoice; /* model_choice.h */
+
 /* What residuals say. */
 typedef struct {
     float *common;            /* of each point: the residual that its kernels have in common */
-    struct ModelKnown *known; /* [point * parts + part] */
+    struct ModelKnown *known; /* [point * n_kernels + kernel] */
     float *mean; /* of each kernel's residuals far from all points: by weight, drawn towards 0 where they are
                   * few, and a loss that is expected there */
 } ModelLearned;
@@ -76,10 +78,11 @@ typedef struct {
     float *left;         /* as residual, beside the model with the trees; NULL without trees */
     /* made by model_selector_finish */
     ModelPlaces *places; /* of the points */
-    ModelLearned rough;  /* from residuals without the kernels' corrections */
+    ModelLearned rough;  /* from `residual` */
     ModelLearned fine;   /* from `left`; without trees it has no members */
-    struct ModelLeast *least;
+    ModelLanes *lanes;
     ModelReady *ready; /* of each kernel */
+    ModelChoice *choice;
 } ModelSelector;
 
 /* Whether that many are within the bounds, MODEL_TIMES_MAX residuals in all. */
@@ -108,8 +111,18 @@ typedef struct {
     float left;   /* the same of what the trees leave */
 } ModelNear;
 void model_near(const ModelSelector *s, const ModelSize *z, ModelNear *out);
+/* The weight of a point at this distance, whose square is given. */
+static inline float model_near_weight(float distance2) { return 1 / (1 + distance2); }
 /* Predicted seconds of kernel k, with the trees if there are any. */
 double model_predict(const ModelSelector *s, const ModelNear *near, size_t k, const ModelSize *z);
+/* The same; the logarithm of it over the model's time, and the part of this that the first trees
+ * (model_forest.h) do not say. of: of the size, with all trees; is not read without trees. */
+typedef struct {
+    double seconds;
+    float all, left;
+} ModelExpected;
+void model_expected(const ModelSelector *s, const ModelNear *near, size_t k, const ModelSize *z,
+                    const ModelForestSize *of, ModelExpected *out);
 /* How much of that rests on times of the kernel on sizes nearby: 0 (none) to 1. */
 double model_known(const ModelSelector *s, const ModelNear *near, size_t k);
 

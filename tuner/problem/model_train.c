@@ -7,7 +7,7 @@
 
 /* The options of the trees were chosen on recorded times of an H200 (test/README.md). */
 static const BoostOptions TREES = {
-    .n_trees = 120, .depth = 5, .step = 0.2F, .leaf_least = 15, .shrink = 5, .share = 0.7F};
+    .n_trees = 240, .depth = 5, .step = 0.2F, .leaf_least = 15, .shrink = 5, .share = 0.7F};
 
 double model_time_features(const ModelEntry *e, const ModelSize *z, float x[MODEL_FEATURES])
 {

@@ -16,7 +16,7 @@ Err type_model_selector(Arena *a, const TypeModel *t, ModelSelector *s)
     ModelMatrix m = t->m;
     TRY_ALLOC(m.known = ARENA_ARRAY(a, m.n_kernels + 1, bool));
     for (size_t k = 0; k < m.n_kernels; k++) m.known[k] = t->m.known[k] && t->kept[k];
-    return model_selector_of(a, &m, t->held_out, &t->device, t->rates, &t->correction, s);
+    return model_selector_of(a, &m, t->held_out, &t->device, t->rates, &t->taught, s);
 }
 
 /* ---- sizes that were not measured ---- */
@@ -24,7 +24,7 @@ Err type_model_selector(Arena *a, const TypeModel *t, ModelSelector *s)
 Err type_range_keep(Arena *a, TypeModel *t, const bool *given)
 {
     ModelSelector s;
-    TRY(model_selector_of(a, &t->m, t->held_out, &t->device, t->rates, &t->correction, &s));
+    TRY(model_selector_of(a, &t->m, t->held_out, &t->device, t->rates, &t->taught, &s));
     memcpy(t->range, given, t->m.n_kernels * sizeof *given);
     TRY(model_range_keep(a, t->pt, &t->m, t->held_out, &s, MODEL_RANGE_KERNELS, t->range));
     for (size_t k = 0; k < t->m.n_kernels; k++) t->range[k] = t->range[k] && !given[k];

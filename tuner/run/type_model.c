@@ -7,7 +7,7 @@
 
 #include "base/fs.h"
 #include "measure/model.h"
-#include "measure/model_correct.h"
+#include "measure/model_teach.h"
 #include "measure/rounds.h"
 
 void run_model_device(const Run *r, ModelDevice *out)
@@ -231,7 +231,7 @@ static Err type_fit(Run *r, Arena *a, TypeModel *t)
         !model_selector_fits(t->m.n_kernels, t->m.n_sizes))
         return model_keep(r, t);
     TRY(model_fit_matrix(&t->m, t->held_out, &t->device, t->rates, t->fit));
-    TRY(model_correct(a, &t->m, t->held_out, &t->device, t->rates, &t->correction));
+    TRY(model_teach(a, &t->m, t->held_out, &t->device, t->rates, &t->taught));
     t->fitted = true;
     return model_keep(r, t);
 }
@@ -409,7 +409,6 @@ static Err numbers_of(void *ctx, Arena *a, const AnalyzeColumn *c, const double 
     double *v = ARENA_ARRAY(a, MODEL_ENTRY_NUMBERS + x->n_sizes * MODEL_RESIDUAL_NUMBERS, double);
     TRY_ALLOC(v);
     ModelEntry entry = {.kernel = x->kernel[k], .device = t->device, .rates = t->rates[x->kernel[k].class]};
-    memcpy(entry.shape, t->correction.shape[k], sizeof entry.shape);
     model_entry_write(&entry, v);
     *n = MODEL_ENTRY_NUMBERS;
     for (size_t z = 0; z < x->n_sizes; z++) {

@@ -4,7 +4,7 @@
 #define RUN_TYPE_MODEL_H
 
 #include "logic/analyze.h"
-#include "measure/model_correct.h"
+#include "measure/model_teach.h"
 #include "measure/model_rows.h"
 #include "run/run.h"
 
@@ -26,7 +26,7 @@ typedef struct {
     ModelDevice device;
     ModelRates rates[MODEL_CLASSES];
     ModelFit fit[MODEL_CLASSES];
-    ModelCorrection correction;           /* of m's kernels */
+    ModelTaught taught;                   /* by m's times */
     ModelQuality quality[SELECT_METHODS]; /* by cross-validation over the sizes that are not held out */
     bool tree_wins;                       /* the library gets a decision tree */
     ModelTree *tree;                      /* NULL: none, or not trained yet */
@@ -36,7 +36,7 @@ typedef struct {
 /* The numbers of the run's device, or of the part that stands in for it, as the performance model needs
  * them. */
 void run_model_device(const Run *r, ModelDevice *out);
-/* A selector over the matrix, in the arena, with rates and corrections fitted to all of its times. */
+/* A selector over the matrix, in the arena, with rates fitted to, and trees of, all of its times. */
 Err run_selector_fit(const Run *r, Arena *a, const ModelMatrix *m, ModelSelector *s);
 
 typedef struct {
