@@ -300,8 +300,8 @@ void model_ready(const ModelKernel *k, const ModelDevice *d, const ModelRates *r
 /* The same as model_time. Without `detailed`, term, binds, l2_read and dram_read may stay as they are. */
 double model_time_ready(const ModelReady *ready, const ModelKernel *k, const ModelDevice *d,
                         const ModelRates *r, const ModelSize *size, bool detailed, ModelTime *out);
-/* Of a kernel that neither cuts tiles nor has its parts of K in a cluster, and whose `ready` is usable: fills
- * in tiles, waves, last_fill, edge_waste and bound_seconds. */
+/* Of a kernel that does not cut tiles, and whose `ready` is usable: fills in tiles, waves, last_fill,
+ * edge_waste and bound_seconds. */
 void model_launch_ready(const ModelReady *ready, const ModelKernel *k, const ModelDevice *d,
                         const ModelSize *size, ModelTime *out);
 

@@ -103,11 +103,11 @@ static const float WHOLE = 0.9999F;
 static double fourth(double x) { return x * x * (x * x); }
 
 static bool is_cut(const ModelKernel *k) { return k->split_kind == MODEL_SPLIT_STREAM; }
+
 bool model_lanes_is_time(const ModelKernel *k)
 {
     const bool narrow = model_is_narrow(k, k->free_a, k->tile_m) || model_is_narrow(k, k->free_b, k->tile_n);
-    return k->class != MODEL_HOST && !narrow && !model_has_other_sides(k) && !model_pixels(k) &&
-           k->split_kind != MODEL_SPLIT_STREAM && k->split_kind != MODEL_SPLIT_CLUSTER;
+    return k->class != MODEL_HOST && !narrow && !model_has_other_sides(k) && !model_pixels(k) && !is_cut(k);
 }
 
 static double shares_of(const ModelKernel *k) { return is_cut(k) ? CUTS : 1; }
@@ -214,8 +214,7 @@ static void lanes_of_order(LanesPart *x, size_t lane, const ModelKernel *k)
 static void lanes_of_part(LanesPart *x, size_t lane, const ModelKernel *k, const ModelDevice *d,
                           const ModelRates *r)
 {
-    /* Corrections of files count these rounds, although there are more where parts of K are a cluster. */
-    const double cluster = (double)k->cluster_m * k->cluster_n, cus = model_cluster_cus(d->n_cu, cluster),
+    const double cluster = (double)k->cluster_m * k->cluster_n, cus = model_cus(k, d),
                  slots = cus * k->groups, ab = (double)k->bytes_ab * k->depth,
                  row_us = 1e6 / (d->dram_rate * r->dram) * k->split * ab, again = again_us(k, d, r);
     const bool is_time = model_lanes_is_time(k);
@@ -227,7 +226,7 @@ static void lanes_of_part(LanesPart *x, size_t lane, const ModelKernel *k, const
     x->slots[lane] = (float)slots, x->per_slot[lane] = (float)(1 / slots);
     x->per_cu[lane] = (float)(shares_of(k) / cus), x->whole[lane] = is_cut(k) ? 0 : WHOLE;
     x->cus[lane] = (float)cus;
-    x->once[lane] = is_cut(k) || cus > model_cus(k, d) ? 0 : (float)row_us;
+    x->once[lane] = is_cut(k) ? 0 : (float)row_us;
     x->rows[lane] = is_time ? (float)row_us : 0;
     x->stays[lane] = (float)(MODEL_RESIDENT * d->l2_bytes / k->bytes_ab);
     x->waits[lane] = is_cut(k) ? 0 : (float)(1e6 / d->clock_hz * model_wait_clocks(k, r));
@@ -312,15 +311,14 @@ static float side(double x) { return 0.999999F * bounded(x); }
 
 /* Work-groups of a kernel, and the rounds in which they run. */
 typedef struct {
-    Floats groups, full,
-        rest; /* full: whole rounds; rest: work-groups of the last one, where it is not whole */
+    Floats full, rest; /* whole rounds; work-groups of the last one, where it is not whole */
 } Rounds;
 
 FLOATS_INLINE Rounds rounds_of(const LanesPart *x, float m, float n, float batch)
 {
     const Floats groups = up(m * LIST(per_m)) * up(n * LIST(per_n)) * batch * LIST(each);
     const Floats full = down(floats_min(groups * LIST(per_slot), floats_of(2e9F)));
-    return (Rounds){groups, full, groups - full * LIST(slots)};
+    return (Rounds){full, groups - full * LIST(slots)};
 }
 
 /* ---- all kernels ---- */
