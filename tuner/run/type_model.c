@@ -302,7 +302,7 @@ static TableDistance best_distance(const TypeModel *t)
 
 bool type_model_extends(const TypeModel *t)
 {
-    const ModelQuality *plain = &t->quality[SELECT_TABLE + best_distance(t)],
+    const ModelQuality *plain = &t->quality[(int)SELECT_TABLE + (int)best_distance(t)],
                        *with = &t->quality[SELECT_TABLE_ROWS];
     return t->quality[SELECT_MODEL_RESIDUAL].mean < plain->mean && with->n && with->mean <= plain->mean;
 }
@@ -334,7 +334,7 @@ static void type_model_report(const TypeModel *t, const char *name)
            "chooses by %s",
            name, q[SELECT_MODEL_FITTED].n, q[SELECT_MODEL_FITTED].share, q[SELECT_MODEL_FITTED].spearman,
            q[SELECT_MODEL_RESIDUAL].share, table_distance_name(d), type_table_quality(t, d)->share,
-           q[SELECT_TABLE + DISTANCE_EUCLIDEAN].share,
+           q[(int)SELECT_TABLE + (int)DISTANCE_EUCLIDEAN].share,
            type_model_wins(t) ? "the model"
            : t->tree_wins     ? "a decision tree"
                               : "the nearest size");

@@ -170,8 +170,8 @@ static void put(Adding *a, Thing to)
 
 static void get(Adding *a, Thing from)
 {
-    const uint8_t need = from.number == ANY_PART ? (uint8_t)((1u << a->n) - 1) : (uint8_t)(1u << from.number);
-    const uint8_t own = (uint8_t)(a->written ? 1u << a->k : 0);
+    const unsigned need = from.number == ANY_PART ? (1u << a->n) - 1 : 1u << from.number,
+                   own = a->written ? 1u << a->k : 0;
     if (from.kind != THING_STAGE) REFUSE(&a->trace, "what is read is no part's sums");
     if (need & ~(a->readable | own)) REFUSE(&a->trace, "sums are read that may not be written yet");
 }
@@ -356,8 +356,7 @@ static Thing run_thread(Adding *a, const Stmt *f, int k, int thread)
     a->k = k, a->thread = thread, a->at = a->meetings = a->anys = 0;
     a->blocked = a->begun = a->written = a->fenced = a->published = a->zeroed = false;
     a->observed = a->known = a->readable = a->acquired = a->stored = a->taken = 0;
-    if (thread)
-        /* as the first one's, which were checked */
+    if (thread) /* as the first one's, which were checked */
         a->observed = a->known = a->acquired = (uint8_t)((1u << a->n) - 1);
     trace_know(&a->trace, a->of->thread, thing_number(thread));
     trace_know(&a->trace, a->of->part, thing_number(k));
