@@ -81,9 +81,7 @@ typedef struct {
 static bool can_run(void *ctx, size_t k)
 {
     const Ask *q = ctx;
-    const ModelKernel *x = &q->s->entry[k].kernel;
-    return x->class != MODEL_ENGINE || ((x->pack_a || q->z->align_a >= MODEL_ENGINE_ALIGN) &&
-                                        (x->pack_b || q->z->align_b >= MODEL_ENGINE_ALIGN));
+    return model_can_read(&q->s->entry[k].kernel, q->z->align_a, q->z->align_b);
 }
 
 static void bench(const ModelSelector *s)
@@ -134,13 +132,15 @@ static Err recorded(Arena *a, const char *path)
     ModelSelector s;
     ModelDevice d;
     ModelRates rates[MODEL_CLASSES];
-    ModelTaught c;
+    ModelTaught taught;
     TRY(recorded_read(a, path, &m));
     model_of_part(target_find(STR("sm_90a")), STR("H200"), 0, &d);
     model_rates_typical(rates);
     TRY(model_fit_matrix(&m, NULL, &d, rates, NULL));
-    TRY(model_teach(a, &m, NULL, &d, rates, &c));
-    TRY(model_selector_of(a, &m, NULL, &d, rates, &c, &s));
+    TRY(model_teach(a, &m, NULL, &d, rates, &taught));
+    const uint64_t from = clock_ns();
+    TRY(model_selector_of(a, &m, NULL, &d, rates, &taught, &s));
+    printf("choose_bench: made ready in %.0f ms\n", (double)(clock_ns() - from) * 1e-6);
     bench(&s);
     return ERR_OK;
 }

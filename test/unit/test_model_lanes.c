@@ -97,11 +97,6 @@ static void selector_make(Arena *a, size_t n_kernels, ModelSelector *s)
     model_selector_finish(s);
 }
 
-static bool can_read(const ModelKernel *k, const ModelSize *z)
-{
-    return model_can_read(k->class, k->pack_a, z->align_a) && model_can_read(k->class, k->pack_b, z->align_b);
-}
-
 static void test_times(void **unused)
 {
     (void)unused;
@@ -121,7 +116,7 @@ static void test_times(void **unused)
             const ModelEntry *e = &s.entry[k];
             const double time = model_time(&e->kernel, &e->device, &e->rates, &z, NULL),
                          part = (double)us[s.choice->place[k]] * 1e-6 / time;
-            if (!can_read(&e->kernel, &z)) {
+            if (!model_can_read(&e->kernel, z.align_a, z.align_b)) {
                 assert_true(part == (double)INFINITY);
             } else if (model_lanes_is_time(&e->kernel)) {
                 n_times++, n_far += fabs(part - 1) > 0.02;
@@ -191,7 +186,9 @@ static double loss_of(const ModelSelector *s, const ModelSize *z, int *asked)
     model_near(s, z, &near);
     for (size_t j = 0; j < s->n_kernels; j++) {
         const ModelEntry *e = &s->entry[j];
-        if (!can_read(&e->kernel, z) || !(e->device.n_cu > 0) || (asked && j % 3 == 0)) continue;
+        if (!model_can_read(&e->kernel, z->align_a, z->align_b) || !(e->device.n_cu > 0) ||
+            (asked && j % 3 == 0))
+            continue;
         const double t = model_predict(s, &near, j, z);
         best = fmin(best, t);
         if (j == k) chosen = t;

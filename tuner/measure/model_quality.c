@@ -68,17 +68,17 @@ static double predicted(const ModelMatrix *m, size_t k, size_t z, const ModelDev
 }
 
 Err model_selector_of(Arena *a, const ModelMatrix *m, const bool *out, const ModelDevice *d,
-                      const ModelRates r[MODEL_CLASSES], const ModelTaught *c, ModelSelector *s)
+                      const ModelRates r[MODEL_CLASSES], const ModelTaught *taught, ModelSelector *s)
 {
     size_t nk = m->n_kernels, n = 0;
-    ModelTaught taught;
-    if (!c) {
-        TRY(model_teach(a, m, out, d, r, &taught));
-        c = &taught;
+    ModelTaught own;
+    if (!taught) {
+        TRY(model_teach(a, m, out, d, r, &own));
+        taught = &own;
     }
     for (size_t z = 0; z < m->n_sizes; z++) n += !(out && out[z]);
     TRY(model_selector_new(a, nk, n, s));
-    TRY(model_selector_trees(a, s, c->trees));
+    TRY(model_selector_trees(a, s, taught->trees));
     for (size_t k = 0; k < nk; k++) {
         if (m->known[k])
             s->entry[k] = (ModelEntry){.kernel = m->kernel[k], .device = *d, .rates = r[m->kernel[k].class]};
@@ -260,13 +260,13 @@ static Err library_kernels(Arena *a, const ModelTable *t, const ModelSelector *s
 
 /* A selector over some of the kernels. */
 static Err selector_of_some(Arena *a, const ModelMatrix *m, const bool *out, const ModelDevice *d,
-                            const ModelRates r[MODEL_CLASSES], const ModelTaught *c, const bool *usable,
+                            const ModelRates r[MODEL_CLASSES], const ModelTaught *taught, const bool *usable,
                             ModelSelector *s)
 {
     ModelMatrix some = *m;
     TRY_ALLOC(some.known = ARENA_ARRAY(a, m->n_kernels + 1, bool));
     for (size_t k = 0; k < m->n_kernels; k++) some.known[k] = m->known[k] && usable[k];
-    return model_selector_of(a, &some, out, d, r, c, s);
+    return model_selector_of(a, &some, out, d, r, taught, s);
 }
 
 static Err validate_fold(Arena *a, const ProblemType *pt, const ModelMatrix *m, const ModelDevice *d,
@@ -274,7 +274,7 @@ static Err validate_fold(Arena *a, const ProblemType *pt, const ModelMatrix *m, 
 {
     ModelRates typical[MODEL_CLASSES], fitted[MODEL_CLASSES];
     ModelSelector s, library;
-    ModelTaught c;
+    ModelTaught taught;
     Pair *pair = ARENA_ARRAY(a, m->n_kernels + 1, Pair);
     ModelTree *tree = ARENA_NEW(a, ModelTree);
     bool *usable = ARENA_ARRAY(a, m->n_kernels + 1, bool);
@@ -284,13 +284,13 @@ static Err validate_fold(Arena *a, const ProblemType *pt, const ModelMatrix *m, 
     model_rates_typical(typical);
     model_rates_typical(fitted);
     TRY(model_fit_matrix(m, out, d, fitted, NULL));
-    TRY(model_teach(a, m, out, d, fitted, &c));
-    TRY(model_selector_of(a, m, out, d, fitted, &c, &s));
+    TRY(model_teach(a, m, out, d, fitted, &taught));
+    TRY(model_selector_of(a, m, out, d, fitted, &taught, &s));
     TRY(model_tree_train(m, out, NULL, &s, d, tree));
     ModelTable table = {.pt = pt, .m = m, .out = out};
     TRY(model_table_make(a, &table));
     TRY(library_kernels(a, &table, &s, usable));
-    TRY(selector_of_some(a, m, out, d, fitted, &c, usable, &library));
+    TRY(selector_of_some(a, m, out, d, fitted, &taught, usable, &library));
     TRY(tables_judge(a, &table, &library, usable, q));
     const Chooser by[] = {{m, d, typical, NULL, usable, pair},
                           {m, d, fitted, NULL, usable, pair},

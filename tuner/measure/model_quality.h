@@ -47,9 +47,9 @@ typedef struct {
 Err model_fit_matrix(const ModelMatrix *m, const bool *out, const ModelDevice *d, ModelRates r[MODEL_CLASSES],
                      ModelFit fit[MODEL_CLASSES]);
 /* A selector over the matrix's kernels and sizes, in the arena; without the sizes for which out is true.
- * c: of the matrix's kernels, by model_teach; NULL: it is called for this matrix. */
+ * taught: by model_teach; NULL: it is called for this matrix. */
 Err model_selector_of(Arena *a, const ModelMatrix *m, const bool *out, const ModelDevice *d,
-                      const ModelRates r[MODEL_CLASSES], const ModelTaught *c, ModelSelector *s);
+                      const ModelRates r[MODEL_CLASSES], const ModelTaught *taught, ModelSelector *s);
 
 double table_distance(TableDistance d, const ModelSize *a, const ModelSize *b);
 

@@ -249,7 +249,7 @@ static double split_seconds(const ModelKernel *k, const ModelDevice *d, const Mo
 {
     const ModelSums sums = model_sums(k, d, r);
     const double bytes = z->m * z->n * z->batch * sums.element_bytes;
-    return sums.launch_s + bytes / (bytes < 0.7 * d->l2_bytes ? sums.l2_rate : sums.dram_rate);
+    return sums.launch_s + bytes / (bytes < MODEL_RESIDENT * d->l2_bytes ? sums.l2_rate : sums.dram_rate);
 }
 
 /* Seconds for which parts of a tile wait for parts that do not run yet, in all rounds. Parts of a tile are
@@ -467,9 +467,7 @@ double model_time(const ModelKernel *k, const ModelDevice *d, const ModelRates *
 void model_ready(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, ModelReady *out)
 {
     Gpu g = {.k = k, .d = d, .r = r};
-    *out = (ModelReady){.usable = k->class != MODEL_HOST && d->n_cu > 0 && !model_has_other_sides(k) &&
-                                  !model_pixels(k) && !model_is_narrow(k, k->free_a, k->tile_m) &&
-                                  !model_is_narrow(k, k->free_b, k->tile_n)};
+    *out = (ModelReady){.usable = model_is_plain(k) && d->n_cu > 0};
     if (!out->usable) return;
     gpu_fixed(&g);
     out->cus = g.cus, out->waits_s = g.waits_s, out->dram_s = g.dram_s, out->fill_s = g.fill_s;

@@ -238,18 +238,20 @@ typedef struct {
 } ModelChunk;
 ModelChunk model_chunk(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, int32_t align_a,
                        int32_t align_b);
-/* Whether a tile has less than a sector of the L2 cache of an operand in a row that is contiguous along its
- * side (free_a, free_b); seconds of a round in which parts of a tile wait for parts that do not run yet. */
-bool model_is_narrow(const ModelKernel *k, bool contiguous, int32_t side);
+/* Whether the numbers of a GPU's kernel depend on a size by its alignments and its tiles alone: not of
+ * kernels that keep pixels or have other sides, nor of tiles with less than a sector of the L2 cache in a
+ * row. Seconds of a round in which parts of a tile wait for parts that do not run yet. */
+bool model_is_plain(const ModelKernel *k);
 double model_late_seconds(const ModelKernel *k);
 /* Whether a kernel copies an operand first, by its ModelPack: always, or where the copy engine cannot read
  * it; and seconds of copying an element, which is read and written. */
 bool model_is_copied(int32_t pack, int32_t align);
-/* False: the copy engine cannot read an operand of this alignment, and nothing copies it first. */
-static inline bool model_can_read(int32_t class, int32_t pack, int32_t align)
+/* False: the copy engine cannot read operands of these alignments, and nothing copies them first. */
+static inline bool model_can_read(const ModelKernel *k, int32_t align_a, int32_t align_b)
 {
-    return class != MODEL_ENGINE || align >= MODEL_ENGINE_ALIGN ||
-           (pack & MODEL_PACK_MASK) != MODEL_PACK_NEVER;
+    return k->class != MODEL_ENGINE ||
+           ((align_a >= MODEL_ENGINE_ALIGN || (k->pack_a & MODEL_PACK_MASK) != MODEL_PACK_NEVER) &&
+            (align_b >= MODEL_ENGINE_ALIGN || (k->pack_b & MODEL_PACK_MASK) != MODEL_PACK_NEVER));
 }
 double model_copy_seconds(const ModelKernel *k, const ModelDevice *d, const ModelRates *r);
 /* Bytes that the L2 cache gives for a chunk of K of one work-group of that size; NULL: the least for any size

@@ -67,11 +67,6 @@ void model_choice_places(const ModelSelector *s)
 
 static size_t row_of(const ModelChoice *c, size_t point) { return point * c->n_parts * FLOATS; }
 
-static bool can_read(const ModelKernel *k, const ModelSize *z)
-{
-    return model_can_read(k->class, k->pack_a, z->align_a) && model_can_read(k->class, k->pack_b, z->align_b);
-}
-
 static void point_make(const ModelSelector *s, size_t p)
 {
     ModelChoice *c = s->choice;
@@ -87,7 +82,7 @@ static void point_make(const ModelSelector *s, size_t p)
         model_expected(s, &near, k, z, &of, &x);
         c->expected[row_of(c, p) + i] = x.all;
         if (s->forest) c->left[row_of(c, p) + i] = x.left;
-        time[i] = can_read(&s->entry[k].kernel, z) ? (float)x.seconds : INFINITY;
+        time[i] = model_can_read(&s->entry[k].kernel, z->align_a, z->align_b) ? (float)x.seconds : INFINITY;
         best = time[i] < best ? time[i] : best;
     }
     for (size_t i = 0; i < s->n_kernels; i++)

@@ -4,9 +4,9 @@
  * Kernels with tiles alike lie side by side, FLOATS of them to a part. Of each point and kernel there is the
  * logarithm of the time that is expected there (model_predict) over the model's, and the part of it that the
  * first trees do not say. A choice takes means of both over the nearest points, so that it needs no
- * residuals, and asks only the first trees of the few kernels that are about as fast as the
- * best one. Only parts with a kernel that is good on one of the nearest points are looked at, unless a kernel
- * that would be chosen may not run. */
+ * residuals, and asks only the first trees of the few kernels that are about as fast as the best one. Only
+ * parts with a kernel that is good on one of the nearest points are looked at, unless a kernel that would be
+ * chosen may not run. */
 #ifndef PROBLEM_MODEL_CHOICE_H
 #define PROBLEM_MODEL_CHOICE_H
 

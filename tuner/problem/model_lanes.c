@@ -104,11 +104,7 @@ static double fourth(double x) { return x * x * (x * x); }
 
 static bool is_cut(const ModelKernel *k) { return k->split_kind == MODEL_SPLIT_STREAM; }
 
-bool model_lanes_is_time(const ModelKernel *k)
-{
-    const bool narrow = model_is_narrow(k, k->free_a, k->tile_m) || model_is_narrow(k, k->free_b, k->tile_n);
-    return k->class != MODEL_HOST && !narrow && !model_has_other_sides(k) && !model_pixels(k) && !is_cut(k);
-}
+bool model_lanes_is_time(const ModelKernel *k) { return model_is_plain(k) && !is_cut(k); }
 
 static double shares_of(const ModelKernel *k) { return is_cut(k) ? CUTS : 1; }
 
@@ -165,8 +161,7 @@ static void lanes_of_chunk(ModelLanes *l, size_t i, const ModelKernel *k, const 
         x->still_4[lane] = x->l2[lane] = 0;
     }
     x->copy[lane] = copied ? (float)(1e6 * r->split_s) : 0;
-    if (!model_can_read(k->class, k->pack_a, a) || !model_can_read(k->class, k->pack_b, b))
-        x->copy[lane] = INFINITY;
+    if (!model_can_read(k, a, b)) x->copy[lane] = INFINITY;
     l->copies[ab] |= x->copy[lane] > 0;
 }
 

@@ -54,9 +54,15 @@ bool model_is_copied(int32_t pack, int32_t align)
  * 4096x1x4096). Where a tile has the whole side, rows follow each other in a sector.
  * side, all: elements of the tile and of the operand along its side. */
 static const double SECTOR = 32;
-bool model_is_narrow(const ModelKernel *k, bool contiguous, int32_t side)
+static bool is_narrow(const ModelKernel *k, bool contiguous, int32_t side)
 {
     return k->class != MODEL_ENGINE && contiguous && (double)side * k->bytes_ab < SECTOR;
+}
+
+bool model_is_plain(const ModelKernel *k)
+{
+    return k->class != MODEL_HOST && !model_has_other_sides(k) && !model_pixels(k) &&
+           !is_narrow(k, k->free_a, k->tile_m) && !is_narrow(k, k->free_b, k->tile_n);
 }
 
 static double l2_waste(const ModelKernel *k, bool contiguous, int32_t side, double all, int32_t align)
@@ -65,7 +71,7 @@ static double l2_waste(const ModelKernel *k, bool contiguous, int32_t side, doub
     const double row = (double)(contiguous ? side : k->depth) * k->bytes_ab;
     if (k->class == MODEL_ENGINE)
         return 1 + TWO_LINES * most(least(row, MODEL_ALIGN_MAX) - align, 0) / MODEL_ALIGN_MAX;
-    return model_is_narrow(k, contiguous, side) && side < all ? SECTOR / row : 1;
+    return is_narrow(k, contiguous, side) && side < all ? SECTOR / row : 1;
 }
 
 /* The part of an operand's elements of a chunk of K that are loaded for it. once: as of a ModelSize. */

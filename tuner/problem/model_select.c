@@ -103,22 +103,9 @@ typedef struct ModelKnown {
     float error, weight;
 } ModelKnown;
 
-static float *error_of(const ModelSelector *s, const ModelLearned *l, size_t p, size_t k)
+static ModelKnown *known_of(const ModelSelector *s, size_t p, size_t k)
 {
-    return &l->known[p * s->n_kernels + k].error;
-}
-
-static float *weight_of(const ModelSelector *s, const ModelLearned *l, size_t p, size_t k)
-{
-    return &l->known[p * s->n_kernels + k].weight;
-}
-
-static Err learned_new(Arena *a, const ModelSelector *s, ModelLearned *l)
-{
-    TRY_ALLOC(l->common = ARENA_ARRAY(a, s->n_points + 1, float));
-    TRY_ALLOC(l->known = ARENA_ARRAY(a, s->n_points * s->n_kernels + 1, ModelKnown));
-    TRY_ALLOC(l->mean = ARENA_ARRAY(a, s->n_kernels + 1, float));
-    return ERR_OK;
+    return &s->known[p * s->n_kernels + k];
 }
 
 Err model_selector_new(Arena *a, size_t n_kernels, size_t n_points, ModelSelector *s)
@@ -131,7 +118,9 @@ Err model_selector_new(Arena *a, size_t n_kernels, size_t n_points, ModelSelecto
     TRY_ALLOC(s->size = ARENA_ARRAY(a, n_points + 1, ModelSize));
     TRY(model_places_new(a, n_points, &s->places));
     TRY_ALLOC(s->residual = ARENA_ARRAY(a, n_points * n_kernels + 1, float));
-    TRY(learned_new(a, s, &s->rough));
+    TRY_ALLOC(s->common = ARENA_ARRAY(a, n_points + 1, float));
+    TRY_ALLOC(s->known = ARENA_ARRAY(a, n_points * n_kernels + 1, ModelKnown));
+    TRY_ALLOC(s->mean = ARENA_ARRAY(a, n_kernels + 1, float));
     TRY(model_lanes_new(a, n_kernels, &s->lanes));
     TRY(model_choice_new(a, n_kernels, n_points, &s->choice));
     TRY_ALLOC(s->ready = ARENA_ARRAY(a, n_kernels + 1, ModelReady));
@@ -146,8 +135,7 @@ Err model_selector_trees(Arena *a, ModelSelector *s, const ModelTrees *trees)
     TRY_ALLOC(s->left = ARENA_ARRAY(a, n + 1, float));
     for (size_t i = 0; i < n; i++) s->left[i] = NAN;
     TRY(model_forest_new(a, trees, s->n_kernels, &s->forest));
-    TRY(model_choice_trees(a, s));
-    return learned_new(a, s, &s->fine);
+    return model_choice_trees(a, s);
 }
 
 /* Fills in `weight` of a point: the best kernel's time over each kernel's. A residual counts the more, the
@@ -157,15 +145,14 @@ static void weights_of(ModelSelector *s, size_t p)
     const float *residual = &s->residual[p * s->n_kernels];
     float best = INFINITY;
     for (size_t k = 0; k < s->n_kernels; k++) {
-        float *time = weight_of(s, &s->rough, p, k);
+        float *time = &known_of(s, p, k)->weight;
         if (isnan(residual[k])) continue;
         *time = (float)(entry_time(&s->entry[k], &s->size[p]) * exp((double)residual[k]));
         if (*time < best) best = *time;
     }
     for (size_t k = 0; k < s->n_kernels; k++) {
-        float *weight = weight_of(s, &s->rough, p, k);
+        float *weight = &known_of(s, p, k)->weight;
         *weight = *weight > 0 ? best / *weight : 0;
-        if (s->forest) *weight_of(s, &s->fine, p, k) = *weight;
     }
 }
 
@@ -174,36 +161,34 @@ typedef struct {
     float sum, weight;
 } Mean;
 
-static void mean_add(Mean *m, float residual, float weight)
+static void mean_add(Mean *m, const ModelKnown *x, float without)
 {
-    if (weight > 0) m->sum += weight * residual;
-    m->weight += weight;
+    if (x->weight > 0) m->sum += x->weight * (x->error - without);
+    m->weight += x->weight;
 }
 
 /* The residual of each point that its kernels have in common, and the mean of each kernel's other residuals:
  * one after the other, each from what the other leaves. */
-static void common_of(const ModelSelector *s, ModelLearned *l)
+static void common_of(const ModelSelector *s)
 {
     enum { ITERATIONS = 6 };
     static const float FEW_KERNELS = 0.5F, FEW_POINTS = 1;
     for (int i = 0; i < ITERATIONS; i++) {
         for (size_t p = 0; p < s->n_points; p++) {
             Mean m = {0, FEW_KERNELS};
-            for (size_t k = 0; k < s->n_kernels; k++)
-                mean_add(&m, *error_of(s, l, p, k) - l->mean[k], *weight_of(s, l, p, k));
-            l->common[p] = m.sum / m.weight;
+            for (size_t k = 0; k < s->n_kernels; k++) mean_add(&m, known_of(s, p, k), s->mean[k]);
+            s->common[p] = m.sum / m.weight;
         }
         for (size_t k = 0; k < s->n_kernels; k++) {
             Mean m = {0, FEW_POINTS};
-            for (size_t p = 0; p < s->n_points; p++)
-                mean_add(&m, *error_of(s, l, p, k) - l->common[p], *weight_of(s, l, p, k));
-            l->mean[k] = m.sum / m.weight;
+            for (size_t p = 0; p < s->n_points; p++) mean_add(&m, known_of(s, p, k), s->common[p]);
+            s->mean[k] = m.sum / m.weight;
         }
     }
-    for (size_t k = 0; k < s->n_kernels; k++) l->mean[k] += FAR_LOSS;
+    for (size_t k = 0; k < s->n_kernels; k++) s->mean[k] += FAR_LOSS;
 }
 
-/* Fills in `error` of a point with what the trees leave. */
+/* Fills in `left` of a point where it is not known. */
 static void left_of(ModelSelector *s, size_t p)
 {
     const bool detailed = model_forest_has_terms(s->forest);
@@ -218,19 +203,17 @@ static void left_of(ModelSelector *s, size_t p)
             model_time_ready(&s->ready[k], &e->kernel, &e->device, &e->rates, &s->size[p], detailed, &t);
             *left = residual - model_forest_value(s->forest, k, &z, &t);
         }
-        *error_of(s, &s->fine, p, k) = *left;
     }
 }
 
 /* Errors by weight, without what is common. */
-static void learned_finish(const ModelSelector *s, ModelLearned *l)
+static void errors_finish(const ModelSelector *s)
 {
-    common_of(s, l);
+    common_of(s);
     for (size_t p = 0; p < s->n_points; p++)
         for (size_t k = 0; k < s->n_kernels; k++) {
-            float *error = error_of(s, l, p, k);
-            const float weight = *weight_of(s, l, p, k);
-            *error = weight > 0 ? weight * (*error - l->common[p]) : 0;
+            ModelKnown *x = known_of(s, p, k);
+            x->error = x->weight > 0 ? x->weight * (x->error - s->common[p]) : 0;
         }
 }
 
@@ -246,13 +229,12 @@ void model_selector_finish(ModelSelector *s)
     for (size_t p = 0; p < s->n_points; p++) {
         const ModelPoint x = model_point(&s->size[p]);
         weights_of(s, p);
-        for (size_t k = 0; k < s->n_kernels; k++)
-            *error_of(s, &s->rough, p, k) = s->residual[p * s->n_kernels + k];
         if (s->forest) left_of(s, p);
+        for (size_t k = 0; k < s->n_kernels; k++)
+            known_of(s, p, k)->error = (s->forest ? s->left : s->residual)[p * s->n_kernels + k];
         model_places_set(s->places, p, &x);
     }
-    learned_finish(s, &s->rough);
-    if (s->forest) learned_finish(s, &s->fine);
+    errors_finish(s);
     model_places_sort(s->places);
     model_choice_make(s);
 }
@@ -260,11 +242,11 @@ void model_selector_finish(ModelSelector *s)
 /* ---- prediction ---- */
 
 /* What near points have in common, by weight. */
-static float near_common(const ModelLearned *l, const ModelNear *near)
+static float near_common(const ModelSelector *s, const ModelNear *near)
 {
     float sum = 0, weight = FAR_WEIGHT;
     for (int i = 0; i < near->n; i++) {
-        sum += near->weight[i] * l->common[near->point[i]];
+        sum += near->weight[i] * s->common[near->point[i]];
         weight += near->weight[i];
     }
     return sum / weight;
@@ -276,17 +258,17 @@ void model_near(const ModelSelector *s, const ModelSize *z, ModelNear *out)
     float distance[MODEL_NEAR] = {0};
     out->n = model_places_near(s->places, &x, out->point, distance);
     for (int i = 0; i < out->n; i++) out->weight[i] = model_near_weight(distance[i]);
-    out->common = near_common(&s->rough, out);
-    out->left = s->forest ? near_common(&s->fine, out) : 0;
+    out->common = near_common(s, out);
 }
 
 /* The residual of a kernel that is expected from near points, without what these have in common. */
-static float near_residual(const ModelSelector *s, const ModelLearned *l, const ModelNear *near, size_t k)
+static float near_residual(const ModelSelector *s, const ModelNear *near, size_t k)
 {
-    float sum = FAR_WEIGHT * l->mean[k], weight = FAR_WEIGHT;
+    float sum = FAR_WEIGHT * s->mean[k], weight = FAR_WEIGHT;
     for (int i = 0; i < near->n; i++) {
-        sum += near->weight[i] * *error_of(s, l, near->point[i], k);
-        weight += near->weight[i] * *weight_of(s, l, near->point[i], k);
+        const ModelKnown *x = known_of(s, near->point[i], k);
+        sum += near->weight[i] * x->error;
+        weight += near->weight[i] * x->weight;
     }
     return sum / weight;
 }
@@ -297,15 +279,13 @@ void model_expected(const ModelSelector *s, const ModelNear *near, size_t k, con
     const ModelEntry *e = &s->entry[k];
     const bool detailed = s->forest && model_forest_has_terms(s->forest);
     ModelTime t;
-    const double seconds =
-        model_time_ready(&s->ready[k], &e->kernel, &e->device, &e->rates, z, detailed, &t);
+    const double seconds = model_time_ready(&s->ready[k], &e->kernel, &e->device, &e->rates, z, detailed, &t);
+    out->left = out->all = near_residual(s, near, k) + near->common;
     if (s->forest) {
         float first, others;
         model_forest_both(s->forest, k, of, &t, &first, &others);
-        out->left = near_residual(s, &s->fine, near, k) + near->left + others;
+        out->left += others;
         out->all = out->left + first;
-    } else {
-        out->left = out->all = near_residual(s, &s->rough, near, k) + near->common;
     }
     out->seconds = seconds * (double)expf(out->all);
 }
@@ -322,6 +302,6 @@ double model_predict(const ModelSelector *s, const ModelNear *near, size_t k, co
 double model_known(const ModelSelector *s, const ModelNear *near, size_t k)
 {
     float weight = 0;
-    for (int i = 0; i < near->n; i++) weight += near->weight[i] * *weight_of(s, &s->rough, near->point[i], k);
+    for (int i = 0; i < near->n; i++) weight += near->weight[i] * known_of(s, near->point[i], k)->weight;
     return (double)(weight / (weight + FAR_WEIGHT));
 }

@@ -61,14 +61,6 @@ bool model_residual_read(const double v[MODEL_RESIDUAL_NUMBERS], ModelResidual *
 
 typedef struct ModelChoice ModelChoice; /* model_choice.h */
 
-/* What residuals say. */
-typedef struct {
-    float *common;            /* of each point: the residual that its kernels have in common */
-    struct ModelKnown *known; /* [point * n_kernels + kernel] */
-    float *mean; /* of each kernel's residuals far from all points: by weight, drawn towards 0 where they are
-                  * few, and a loss that is expected there */
-} ModelLearned;
-
 typedef struct {
     size_t n_kernels, n_points;
     ModelEntry *entry;   /* of each kernel */
@@ -78,8 +70,11 @@ typedef struct {
     float *left;         /* as residual, beside the model with the trees; NULL without trees */
     /* made by model_selector_finish */
     ModelPlaces *places; /* of the points */
-    ModelLearned rough;  /* from `residual` */
-    ModelLearned fine;   /* from `left`; without trees it has no members */
+    /* what `residual` says or, with trees, `left` */
+    float *common;            /* of each point: what its kernels have in common */
+    struct ModelKnown *known; /* [point * n_kernels + kernel] */
+    float *mean; /* of each kernel, far from all points: by weight, drawn towards 0 where there are few, and a
+                  * loss that is expected there */
     ModelLanes *lanes;
     ModelReady *ready; /* of each kernel */
     ModelChoice *choice;
@@ -107,8 +102,7 @@ typedef struct {
     int n;
     uint32_t point[MODEL_NEAR];
     float weight[MODEL_NEAR];
-    float common; /* what the points have in common, by weight */
-    float left;   /* the same of what the trees leave */
+    float common; /* of the points, by weight */
 } ModelNear;
 void model_near(const ModelSelector *s, const ModelSize *z, ModelNear *out);
 /* The weight of a point at this distance, whose square is given. */
