@@ -98,7 +98,7 @@ static Err check_numbers(const ClientOptions *o)
         {"solution-start-idx", o->solution_start, -1, INT32_MAX},
         {"num-solutions", o->n_solutions, -1, INT32_MAX},
         {"race-all-from", o->race_all_from, -1, INT64_MAX},
-        {"race-stages", o->race_stages, 1, 3},
+        {"race-stages", o->race_stages, 0, 3},
     };
     for (size_t i = 0; i < sizeof range / sizeof *range; i++)
         if (range[i].value < range[i].min || range[i].value > range[i].max)

@@ -142,6 +142,10 @@ struct DeviceApi {
     Err (*copy_from)(Device *d, void *to, const DeviceMem *from, uint64_t offset, uint64_t bytes);
     Err (*copy)(Device *d, const DeviceMem *to, const DeviceMem *from, uint64_t bytes);
     Err (*fill)(Device *d, const DeviceMem *m, unsigned char byte);
+    /* Memory of the host that the device copies to and from at its full speed. NULL: there is none. Both
+     * functions are NULL where the device has no memory of its own. */
+    void *(*pinned_alloc)(Device *d, uint64_t bytes);
+    void (*pinned_free)(Device *d, void *p);
 
     /* Encodes a tensor map for the device; see tensor_map.h. */
     Err (*tensor_map)(Device *d, const TensorMap *map, unsigned char out[TENSOR_MAP_BYTES]);

@@ -195,6 +195,9 @@ void gpu_device_free(Device *d, DeviceMem *m)
     *m = (DeviceMem){0};
 }
 
+void *gpu_device_pinned_alloc(Device *d, uint64_t bytes) { return gpu_pinned_alloc(own(d)->gpu, bytes); }
+void gpu_device_pinned_free(Device *d, void *p) { gpu_pinned_free(own(d)->gpu, p); }
+
 Err gpu_device_copy_to(Device *d, const DeviceMem *to, uint64_t offset, const void *from, uint64_t bytes)
 {
     TRY(device_range(to, offset, bytes));

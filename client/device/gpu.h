@@ -26,6 +26,7 @@ Err gpu_device_open(const DeviceApi *api, const GpuKind *kind, int index,
     .module_load = gpu_device_load, .module_unload = gpu_device_unload, .kernel_get = gpu_device_kernel,     \
     .alloc = gpu_device_alloc, .free = gpu_device_free, .copy_to = gpu_device_copy_to,                       \
     .copy_from = gpu_device_copy_from, .copy = gpu_device_copy, .fill = gpu_device_fill,                     \
+    .pinned_alloc = gpu_device_pinned_alloc, .pinned_free = gpu_device_pinned_free,                          \
     .launch = gpu_device_launch, .sync = gpu_device_sync, .lost = gpu_device_lost,                           \
     .tensor_map = gpu_device_tensor_map, .graph_begin = gpu_device_graph_begin,                              \
     .graph_end = gpu_device_graph_end, .graph_launch = gpu_device_graph_launch,                              \
@@ -42,6 +43,8 @@ Err gpu_device_kernel(Device *d, DeviceModule *m, const char *symbol, DeviceKern
 Err gpu_device_alloc(Device *d, uint64_t bytes, DeviceGuard guard, DeviceMem *out);
 void gpu_device_free(Device *d, DeviceMem *m);
 Err gpu_device_copy_to(Device *d, const DeviceMem *to, uint64_t offset, const void *from, uint64_t bytes);
+void *gpu_device_pinned_alloc(Device *d, uint64_t bytes);
+void gpu_device_pinned_free(Device *d, void *p);
 Err gpu_device_copy_from(Device *d, void *to, const DeviceMem *from, uint64_t offset, uint64_t bytes);
 Err gpu_device_copy(Device *d, const DeviceMem *to, const DeviceMem *from, uint64_t bytes);
 Err gpu_device_fill(Device *d, const DeviceMem *m, unsigned char byte);

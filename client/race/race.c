@@ -14,7 +14,7 @@
  * with known truth (test/golden/client_race.sh). On sizes that judge a library's choices (race-all-from) the
  * first stage has more runners: a choice may be any of them, and what it loses should not rest on first
  * samples. With fewer race-stages the later ones are left out: rounds of a search only need to know which
- * solutions are good.
+ * solutions are good. Without any, the first samples are all: no solution is dropped by them.
  */
 #include <math.h>
 #include <stdio.h>
@@ -436,7 +436,7 @@ static Err second_look(Race *c)
 static Err run_stages(Race *c)
 {
     const int n = (int)c->v->s->o.race_stages;
-    TRY(second_look(c));
+    if (n) TRY(second_look(c));
     for (int i = 0; i < n; i++) {
         drop_out(c, &stages[i]);
         c->final = i == N_STAGES - 1;

@@ -88,6 +88,9 @@ Err gpu_tensor_map(void *ctx, const TensorMap *map, unsigned char out[TENSOR_MAP
  * and the free bytes. */
 Err gpu_alloc(Gpu *g, uint64_t bytes, uint64_t *address);
 void gpu_free(Gpu *g, uint64_t address); /* waits for work that uses it; address may be 0 */
+/* Memory of the host that the device copies to and from at its full speed; NULL: there is none. */
+void *gpu_pinned_alloc(Gpu *g, uint64_t bytes);
+void gpu_pinned_free(Gpu *g, void *p); /* p may be NULL */
 /* Queue a copy on the stream and wait for it. */
 Err gpu_copy_to(Gpu *g, uint64_t to, const void *from, uint64_t bytes, void *stream);
 Err gpu_copy_from(Gpu *g, void *to, uint64_t from, uint64_t bytes, void *stream);

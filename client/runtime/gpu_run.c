@@ -118,6 +118,18 @@ void gpu_free(Gpu *g, uint64_t address)
     if (address) g->driver->free(address);
 }
 
+void *gpu_pinned_alloc(Gpu *g, uint64_t bytes)
+{
+    void *p = NULL;
+    const bool can = g->driver->pinned_alloc && g->driver->pinned_free;
+    return can && !g->driver->pinned_alloc(&p, bytes, 0) ? p : NULL;
+}
+
+void gpu_pinned_free(Gpu *g, void *p)
+{
+    if (p) g->driver->pinned_free(p);
+}
+
 Err gpu_stream_sync(Gpu *g, void *stream)
 {
     GPU_TRY(g, stream_sync(stream), "waiting for the device");

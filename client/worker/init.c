@@ -35,12 +35,12 @@ Err init_find(Str text, InitType *out)
     FAIL(ERR_INPUT, "unknown initialisation '%.*s' (did you mean '%s'?)", STR_ARG(text), names[best]);
 }
 
-static bool positional(InitType how) { return how >= INIT_SERIAL_IDX && how <= INIT_TRIG_ABS_COS; }
+bool init_is_positional(InitType how) { return how >= INIT_SERIAL_IDX && how <= INIT_TRIG_ABS_COS; }
 
 Err init_check(InitType how, DataType t, bool scalar)
 {
     TRY(number_type_check(scalar ? t : type_value(t)));
-    if (scalar && positional(how))
+    if (scalar && init_is_positional(how))
         FAIL(ERR_INPUT, "initialisation '%s' depends on the position: not for alpha and beta", names[how]);
     bool needs_float = how == INIT_NAN || how == INIT_INF || how == INIT_DENORM_MIN ||
                        how == INIT_DENORM_MAX || (how >= INIT_TRIG_SIN && how <= INIT_TRIG_ABS_COS);
@@ -188,9 +188,9 @@ void init_scalar(DataType t, InitType how, uint64_t seed, double out[2])
 
 typedef struct {
     const Tensor *t;
-    DataType type;   /* of the values */
-    int64_t packing; /* values in an element */
-    int64_t n;       /* values */
+    DataType type;    /* of the values */
+    int64_t packing;  /* values in an element */
+    int64_t first, n; /* values first..n-1 are written */
     InitType how;
     uint64_t seed;
     void *out;
@@ -204,7 +204,7 @@ enum { CHUNK = 1 << 16 };
 static void fill_plain(void *ctx, int64_t task)
 {
     const Fill *f = ctx;
-    int64_t from = task * CHUNK, to = from + CHUNK < f->n ? from + CHUNK : f->n;
+    int64_t from = f->first + task * CHUNK, to = from + CHUNK < f->n ? from + CHUNK : f->n;
     bool random = from_table(f->how) || f->how == INIT_RANDOM_NARROW, complex = type_info(f->type)->complex;
     double re = 0, im = 0;
     for (int64_t i = from; i < to; i++) {
@@ -228,7 +228,7 @@ static void fill_plain(void *ctx, int64_t task)
 static void fill_table(void *ctx, int64_t task)
 {
     const Fill *f = ctx;
-    int64_t from = task * CHUNK, to = from + CHUNK < f->n ? from + CHUNK : f->n;
+    int64_t from = f->first + task * CHUNK, to = from + CHUNK < f->n ? from + CHUNK : f->n;
     switch (type_bytes(f->type) / f->parts) {
     case 1:
         TABLE_LOOP(uint8_t);
@@ -293,18 +293,37 @@ static void fill_column(void *ctx, int64_t task)
     }
 }
 
+static int64_t chunks_of(const Fill *f) { return (f->n - f->first + CHUNK - 1) / CHUNK; }
+
+static void fill_any(Fill *f, int n_threads)
+{
+    if (from_table(f->how) && f->n >= ENTRIES / 4 && fill_from_table(f, chunks_of(f), n_threads)) return;
+    parallel_for(chunks_of(f), n_threads, fill_plain, f);
+}
+
+void init_more(DataType t, InitType how, uint64_t seed, int64_t from, int64_t to, int n_threads, void *out)
+{
+    const int64_t packing = type_info(t)->packing;
+    Fill f = {.type = type_value(t),
+              .packing = packing,
+              .first = from * packing,
+              .n = to * packing,
+              .how = how,
+              .seed = seed,
+              .out = out};
+    fill_any(&f, n_threads);
+}
+
 void init_tensor(const Tensor *t, InitType how, uint64_t seed, int n_threads, void *out)
 {
+    if (!init_is_positional(how)) {
+        init_more(t->type, how, seed, 0, t->n_elements, n_threads, out);
+        return;
+    }
     Fill f = {.t = t, .type = type_value(t->type), .packing = type_info(t->type)->packing, .how = how};
     f.n = t->n_elements * f.packing;
     f.seed = seed;
     f.out = out;
-    int64_t chunks = (f.n + CHUNK - 1) / CHUNK;
-    if (from_table(how) && f.n >= ENTRIES / 4 && fill_from_table(&f, chunks, n_threads)) return;
-    if (!positional(how)) {
-        parallel_for(chunks, n_threads, fill_plain, &f);
-        return;
-    }
-    parallel_for(chunks, n_threads, fill_zero, &f);
+    parallel_for(chunks_of(&f), n_threads, fill_zero, &f);
     parallel_for(t->size[1] * t->size[2], n_threads, fill_column, &f);
 }

@@ -66,6 +66,11 @@ static inline int tensor_inner(const Tensor *t)
 Err tensor_finish(Tensor *t);
 /* Writes n_elements elements with several threads. Call init_check first, and from one thread at a time. */
 void init_tensor(const Tensor *t, InitType how, uint64_t seed, int n_threads, void *out);
+/* Whether values depend on the position of an element, not only on its number. */
+bool init_is_positional(InitType how);
+/* Writes elements from..to-1 of a tensor of any shape whose values do not depend on the position; out is its
+ * first element. */
+void init_more(DataType t, InitType how, uint64_t seed, int64_t from, int64_t to, int n_threads, void *out);
 /* Makes one value, real and imaginary part, rounded to the type. */
 void init_scalar(DataType t, InitType how, uint64_t seed, double out[2]);
 

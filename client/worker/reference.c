@@ -5,20 +5,14 @@
 #include "client/worker/reference.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/worker/lines.h"
 #include "client/worker/number.h"
 #include "client/worker/parallel.h"
 
-enum { TILE = 128, DEPTH = 256, REG = 8 };
-
-#if defined(__SANITIZE_ADDRESS__) || !defined(__x86_64__) || defined(__clang__)
-#define CLONES
-#else
-#define CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#endif
+enum { TILE = 128, DEPTH = 256, REG = LANES, AHEAD = 8 };
 
 typedef double Vec __attribute__((vector_size(REG * sizeof(double)), aligned(64), may_alias));
 
@@ -144,7 +138,7 @@ static double fused_value(const FusedVectors *f, FusedOperand o, int64_t i, int6
 {
     const Along along = fused_along(&f->op, o);
     if (!fused_has(&f->op, o)) return o == FUSED_BIAS ? 0 : 1;
-    return f->value[o][(along == ALONG_NONE                    ? 0
+    return f->value[o][(along == ALONG_NONE                  ? 0
                         : (along == ALONG_M) != f->exchanged ? i
                                                              : j) +
                        (o == FUSED_BIAS ? b * f->bias_batch : 0)];
@@ -207,13 +201,13 @@ static void add_column(double *acc, const double *s, double sign)
 }
 
 /* acc (TILE x TILE, column-major) += a (DEPTH x TILE, row tile of 8 contiguous per depth) * b (same for
- * columns, of which only n are read). The eight sums have names because compilers keep those in registers at
- * -O2, unlike an array of vectors. */
-CLONES static void tile_add(const double *a, const double *b, int64_t n, int64_t depth, double sign,
-                            double *acc)
+ * columns), of which only m rows and n columns are read. The eight sums have names because compilers keep
+ * those in registers at -O2, unlike an array of vectors. */
+CLONES static void tile_add(const double *a, const double *b, int64_t m, int64_t n, int64_t depth,
+                            double sign, double *acc)
 {
     for (int j0 = 0; j0 < n; j0 += REG)
-        for (int i0 = 0; i0 < TILE; i0 += REG) {
+        for (int i0 = 0; i0 < m; i0 += REG) {
             const double *ap = a + (int64_t)i0 * DEPTH, *bp = b + (int64_t)j0 * DEPTH;
             Vec s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, s4 = {0}, s5 = {0}, s6 = {0}, s7 = {0};
             for (int64_t l = 0; l < depth; l++, ap += REG, bp += REG) {
@@ -244,7 +238,11 @@ static void pack_line(double *to, const double *line, int64_t index, int64_t dep
 /* Packs one line across the panels: n rows (or columns) at one depth. */
 static void pack_across(double *to, const double *line, int64_t n, int64_t l)
 {
-    for (int64_t i = 0; i < n; i++) to[i / REG * REG * DEPTH + l * REG + i % REG] = line[i];
+    for (int64_t i = 0; i < n; i += REG, to += REG * DEPTH)
+        if (i + REG <= n)
+            memcpy(to + l * REG, line + i, REG * sizeof *to);
+        else
+            for (int64_t r = 0; i + r < n; r++) to[l * REG + r] = line[i + r];
 }
 
 typedef struct {
@@ -253,14 +251,30 @@ typedef struct {
     const double *x_re, *x_im;
     int64_t x_batch; /* numbers from the columns of a batch to those of the next; 0: all have the same */
     double *out_re, *out_im;
-    int64_t tiles_m, tiles_n;
+    Pieces rows, batches; /* of D that are computed; b and the results are by position */
+    RowFacts *facts;      /* may be NULL */
+    int64_t tiles_of_piece, tiles_m, tiles_n;
     bool complex;
     atomic_bool failed;
 } Product;
 
+/* A tile of the result: positions p.. in the rows, rows i0.., columns j0.. of matrix b, position pb. */
+typedef struct {
+    int64_t p, i0, m, j0, n, b, pb;
+} Tile;
+
 typedef struct {
     _Alignas(64) double a[2][TILE * DEPTH], b[2][TILE * DEPTH], acc[2][TILE * TILE], line[2][DEPTH];
 } Scratch;
+
+/* Asks for a part of a column before it is needed. The parts of neighbouring columns are in different pages,
+ * so the processor does not foresee them. */
+static void prefetch_column(const Matrix *m, int64_t r, int64_t c, int64_t b, int64_t n)
+{
+    enum { LINE = 64 };
+    const int64_t bytes = type_bytes(m->type), at = (r * m->row + c * m->col + b * m->batch) * bytes;
+    for (int64_t x = 0; x < n * m->row * bytes; x += LINE) __builtin_prefetch((const char *)m->data + at + x);
+}
 
 /* Loads rows r0.. of a matrix whose columns are the depth, along the dimension with the smaller stride. */
 static void load_matrix(Scratch *s, double to[2][TILE * DEPTH], const Matrix *m, bool complex, int64_t r0,
@@ -269,6 +283,7 @@ static void load_matrix(Scratch *s, double to[2][TILE * DEPTH], const Matrix *m,
     double *re = s->line[0], *im = complex ? s->line[1] : NULL;
     if (m->row <= m->col) {
         for (int64_t d = 0; d < depth; d++) {
+            if (m->row == 1 && d + AHEAD < depth) prefetch_column(m, r0, l + d + AHEAD, b, n);
             matrix_column(m, r0, l + d, b, n, re, im);
             pack_across(to[0], re, n, d);
             if (im) pack_across(to[1], im, n, d);
@@ -282,23 +297,49 @@ static void load_matrix(Scratch *s, double to[2][TILE * DEPTH], const Matrix *m,
     }
 }
 
-static void load_panels(const Product *p, Scratch *s, int64_t b, int64_t i0, int64_t j0, int64_t l,
-                        int64_t depth)
+/* Sets the last panel to zero where a matrix does not fill it. */
+static void clear_rest(const Product *p, double to[2][TILE * DEPTH], int64_t n)
+{
+    if (n % REG == 0) return;
+    for (int c = 0; c < (p->complex ? 2 : 1); c++)
+        memset(to[c] + n / REG * REG * DEPTH, 0, REG * DEPTH * sizeof **to);
+}
+
+static void load_panels(const Product *p, Scratch *s, const Tile *t, int64_t l, int64_t depth)
 {
     const Gemm *g = p->g;
-    int64_t rows = g->m - i0 < TILE ? g->m - i0 : TILE, cols = p->nc - j0 < TILE ? p->nc - j0 : TILE;
-    if (rows < TILE || l == 0) memset(s->a, 0, sizeof s->a);
-    if (cols < TILE || l == 0) memset(s->b, 0, sizeof s->b);
-    load_matrix(s, s->a, &g->a, p->complex, i0, rows, l, depth, b);
+    if (l == 0) {
+        clear_rest(p, s->a, t->m);
+        clear_rest(p, s->b, t->n);
+    }
+    load_matrix(s, s->a, &g->a, p->complex, t->i0, t->m, l, depth, t->b);
     if (!p->x_re) {
-        Matrix t = matrix_transposed(&g->b);
-        load_matrix(s, s->b, &t, p->complex, j0, cols, l, depth, b);
+        const Matrix b = matrix_transposed(&g->b);
+        load_matrix(s, s->b, &b, p->complex, t->j0, t->n, l, depth, t->b);
         return;
     }
-    for (int64_t j = 0; j < cols; j++) {
-        const int64_t at = (b - p->b) * p->x_batch + (j0 + j) * g->k + l;
+    for (int64_t j = 0; j < t->n; j++) {
+        const int64_t at = (t->pb - p->b) * p->x_batch + (t->j0 + j) * g->k + l;
         pack_line(s->b[0], p->x_re + at, j, depth);
         if (p->complex) pack_line(s->b[1], p->x_im + at, j, depth);
+    }
+}
+
+/* Adds what the panels of A say of its rows. */
+static void add_facts(const Product *p, const Scratch *s, const Tile *t, int64_t depth)
+{
+    RowFacts *f = p->facts;
+    double *to = f->norm2 + t->p + pieces_total(&p->rows) * t->pb;
+    for (int64_t i0 = 0; i0 < t->m; i0 += REG) {
+        double norm2[REG] = {0};
+        for (int c = 0; c < (p->complex ? 2 : 1); c++) {
+            const double *panel = s->a[c] + i0 * DEPTH;
+            line_add_lanes(norm2, panel, depth * REG);
+            if (!atomic_load_explicit(&f->fractions, memory_order_relaxed) &&
+                !line_is_integral(panel, depth * REG))
+                atomic_store(&f->fractions, true);
+        }
+        for (int64_t i = i0; i < t->m && i < i0 + REG; i++) to[i] += norm2[i - i0];
     }
 }
 
@@ -325,50 +366,65 @@ static Value tile_value(const Product *p, double re, double im, int64_t i, int64
     return v;
 }
 
-static void store_tile(const Product *p, Scratch *s, int64_t b, int64_t i0, int64_t j0)
+static void store_tile(const Product *p, Scratch *s, const Tile *t)
 {
-    const Gemm *g = p->g;
-    for (int64_t j = 0; j < TILE && j0 + j < p->nc; j++)
-        for (int64_t i = 0; i < TILE && i0 + i < g->m; i++) {
+    const int64_t rows = pieces_total(&p->rows);
+    for (int64_t j = 0; j < t->n; j++)
+        for (int64_t i = 0; i < t->m; i++) {
             double re = s->acc[0][j * TILE + i], im = p->complex ? s->acc[1][j * TILE + i] : 0;
-            Value v = tile_value(p, re, im, i0 + i, j0 + j, b);
-            int64_t at = i0 + i + g->m * (j0 + j + p->nc * (b - p->b));
+            Value v = tile_value(p, re, im, t->i0 + i, t->j0 + j, t->b);
+            int64_t at = t->p + i + rows * (t->j0 + j + p->nc * (t->pb - p->b));
             p->out_re[at] = v.re;
             if (p->complex) p->out_im[at] = v.im;
         }
+}
+
+static Tile tile_of(const Product *p, int64_t task)
+{
+    const int64_t row = task % p->tiles_m, rest = task / p->tiles_m;
+    const int64_t from = row % p->tiles_of_piece * TILE, left = p->rows.size - from;
+    Tile t = {.p = row / p->tiles_of_piece * p->rows.size + from,
+              .m = left < TILE ? left : TILE,
+              .j0 = rest % p->tiles_n * TILE,
+              .pb = p->b + rest / p->tiles_n};
+    t.i0 = pieces_number(&p->rows, t.p);
+    t.b = pieces_number(&p->batches, t.pb);
+    t.n = p->nc - t.j0 < TILE ? p->nc - t.j0 : TILE;
+    return t;
 }
 
 static void product_task(void *ctx, int64_t task)
 {
     Product *p = ctx;
     const Gemm *g = p->g;
-    int64_t i0 = task % p->tiles_m * TILE, rest = task / p->tiles_m;
-    int64_t j0 = rest % p->tiles_n * TILE, b = p->b + rest / p->tiles_n;
+    const Tile t = tile_of(p, task);
     Scratch *s = aligned_alloc(64, (sizeof *s + 63) / 64 * 64);
     if (!s) {
         atomic_store(&p->failed, true);
         return;
     }
-    memset(s->acc, 0, sizeof s->acc);
-    int64_t n = p->nc - j0 < TILE ? p->nc - j0 : TILE;
+    for (int c = 0; c < (p->complex ? 2 : 1); c++)
+        memset(s->acc[c], 0, (size_t)((t.n + REG - 1) / REG * REG * TILE) * sizeof *s->acc[c]);
     for (int64_t l = 0; l < g->k && !is_zero(g->alpha); l += DEPTH) {
         int64_t depth = g->k - l < DEPTH ? g->k - l : DEPTH;
-        load_panels(p, s, b, i0, j0, l, depth);
-        tile_add(s->a[0], s->b[0], n, depth, 1, s->acc[0]);
+        load_panels(p, s, &t, l, depth);
+        if (p->facts && t.j0 == 0) add_facts(p, s, &t, depth);
+        tile_add(s->a[0], s->b[0], t.m, t.n, depth, 1, s->acc[0]);
         if (p->complex) {
-            tile_add(s->a[1], s->b[1], n, depth, -1, s->acc[0]);
-            tile_add(s->a[0], s->b[1], n, depth, 1, s->acc[1]);
-            tile_add(s->a[1], s->b[0], n, depth, 1, s->acc[1]);
+            tile_add(s->a[1], s->b[1], t.m, t.n, depth, -1, s->acc[0]);
+            tile_add(s->a[0], s->b[1], t.m, t.n, depth, 1, s->acc[1]);
+            tile_add(s->a[1], s->b[0], t.m, t.n, depth, 1, s->acc[1]);
         }
     }
-    store_tile(p, s, b, i0, j0);
+    store_tile(p, s, &t);
     free(s);
 }
 
 static Err product_run(Product *p, int64_t n_batches, int n_threads)
 {
     p->complex = gemm_is_complex(p->g);
-    p->tiles_m = (p->g->m + TILE - 1) / TILE;
+    p->tiles_of_piece = (p->rows.size + TILE - 1) / TILE;
+    p->tiles_m = p->rows.n * p->tiles_of_piece;
     p->tiles_n = (p->nc + TILE - 1) / TILE;
     atomic_init(&p->failed, false);
     parallel_for(p->tiles_m * p->tiles_n * n_batches, n_threads, product_task, p);
@@ -377,7 +433,8 @@ static Err product_run(Product *p, int64_t n_batches, int n_threads)
     return 0;
 }
 
-Err reference_product(const Gemm *g, const ColumnSet *x, int n_threads, double *out_re, double *out_im)
+Err reference_product(const Gemm *g, const ColumnSet *x, int n_threads, RowFacts *facts, double *out_re,
+                      double *out_im)
 {
     Product p = {.g = g,
                  .b = x->b,
@@ -385,6 +442,9 @@ Err reference_product(const Gemm *g, const ColumnSet *x, int n_threads, double *
                  .x_re = x->re,
                  .x_im = x->im,
                  .x_batch = x->batch,
+                 .rows = x->rows,
+                 .batches = x->batches,
+                 .facts = facts,
                  .out_re = out_re,
                  .out_im = out_im};
     return product_run(&p, x->n_batches, n_threads);
@@ -392,6 +452,11 @@ Err reference_product(const Gemm *g, const ColumnSet *x, int n_threads, double *
 
 Err reference_all(const Gemm *g, int n_threads, double *out_re, double *out_im)
 {
-    Product p = {.g = g, .nc = g->n, .out_re = out_re, .out_im = out_im};
+    Product p = {.g = g,
+                 .nc = g->n,
+                 .rows = pieces_whole(g->m),
+                 .batches = pieces_whole(g->batch),
+                 .out_re = out_re,
+                 .out_im = out_im};
     return product_run(&p, g->batch, n_threads);
 }

@@ -8,7 +8,10 @@
 #ifndef CLIENT_REFERENCE_H
 #define CLIENT_REFERENCE_H
 
+#include <stdatomic.h>
+
 #include "base/err.h"
+#include "client/worker/pieces.h"
 #include "problem/datatype.h"
 #include "problem/indices.h"
 
@@ -63,16 +66,25 @@ typedef struct {
 
 /* One element, accumulated in long double and not rounded to D's type. */
 Value reference_element(const Gemm *g, int64_t i, int64_t j, int64_t b);
-/* n columns of k packed doubles for each of n_batches matrices of the batch, from number b on. The im part is
- * NULL when nothing is complex. */
+/* n columns of k packed doubles for each of n_batches matrices of the batch, from position b of batches on.
+ * The im part is NULL when nothing is complex. */
 typedef struct {
     const double *re, *im;
     int64_t n, b, n_batches;
     int64_t batch; /* numbers from the columns of a matrix to those of the next; 0: all have the same */
+    Pieces rows, batches; /* of A and of the result */
 } ColumnSet;
 
-/* alpha * A * X for each matrix of x: out is m x n for each, packed. Blocked, several threads. */
-Err reference_product(const Gemm *g, const ColumnSet *x, int n_threads, double *out_re, double *out_im);
+/* What a product finds out about the rows of A that it reads. */
+typedef struct {
+    double *norm2;         /* sums of squares, by positions of the row and of the batch matrix; zero before */
+    atomic_bool fractions; /* some number is not an integer */
+} RowFacts;
+
+/* alpha * A * X for each matrix of x: out has a column for each of X, which has the rows of x->rows and is
+ * packed. facts may be NULL. Blocked, several threads. */
+Err reference_product(const Gemm *g, const ColumnSet *x, int n_threads, RowFacts *facts, double *out_re,
+                      double *out_im);
 /* All of D, packed (i fastest, then j, then b), not rounded. out_im NULL when nothing is complex. */
 Err reference_all(const Gemm *g, int n_threads, double *out_re, double *out_im);
 

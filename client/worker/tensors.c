@@ -6,46 +6,14 @@
 #include <string.h>
 
 #include "base/fs.h"
-#include "base/hash.h"
 #include "client/worker/number.h"
-#include "client/worker/parallel.h"
 
 enum { PAD = 65536, COPIES_MAX = 64, GPU_COPIES_MAX = 2048, KEPT_BYTES = 256 << 20 };
 /* On a GPU, results up to this size are copied and checked whole, and inputs up to this size after each
- * validated run: 1 to 2 ms over PCIe. */
+ * validated run (but where winners are not checked again, as in the rounds of a search): 1 ms over PCIe. */
 static const uint64_t QUICK_BYTES = UINT64_C(8) << 20;
 
 static const char tensor_letter[] = "ABCD";
-
-/* ---- hash of many bytes ---- */
-
-enum { CHUNK = 1 << 20 };
-
-typedef struct {
-    const unsigned char *data;
-    uint64_t n;
-    uint64_t *part;
-} Hashing;
-
-static void hash_task(void *ctx, int64_t i)
-{
-    Hashing *h = ctx;
-    uint64_t at = (uint64_t)i * CHUNK, left = h->n - at;
-    h->part[i] = hash64((Str){(const char *)h->data + at, left < CHUNK ? left : CHUNK});
-}
-
-/* Chunks on several threads, then their hashes; 0 when there is no memory for those. */
-static uint64_t bytes_hash(const unsigned char *data, uint64_t n, int n_threads)
-{
-    uint64_t n_parts = (n + CHUNK - 1) / CHUNK;
-    if (n_parts < 2) return hash64((Str){(const char *)data, n});
-    Hashing h = {data, n, malloc(n_parts * sizeof *h.part)};
-    if (!h.part) return 0;
-    parallel_for((int64_t)n_parts, n_threads, hash_task, &h);
-    uint64_t all = hash64((Str){(const char *)h.part, n_parts * sizeof *h.part});
-    free(h.part);
-    return all;
-}
 
 /* ---- data ---- */
 
@@ -65,12 +33,24 @@ static bool needs_no_data(const Tensors *t, int tensor)
     return is_unread_c(t, tensor) && !t->session->o.c_equal_d && !t->session->o.print_c;
 }
 
+/* Data that are those of other problems, too. */
+static Err take_shared(Tensors *t, int tensor, InitType how, uint64_t seed)
+{
+    Operand *o;
+    TRY(operand_get(t->operands, tensor, &t->problem->tensor[tensor], how, seed + (uint64_t)tensor + 1, &o));
+    t->shared[tensor] = o;
+    t->pristine[tensor] = o->data;
+    t->hash[tensor] = operand_hash(o, t->bytes[tensor], t->session->n_threads);
+    return 0;
+}
+
 static Err make_pristine(Tensors *t, int tensor, InitType how, uint64_t seed)
 {
     const Tensor *x = &t->problem->tensor[tensor];
     uint64_t size = (uint64_t)type_bytes(x->type), offset = (uint64_t)t->problem->offset[tensor];
     t->bytes[tensor] = (offset + (uint64_t)x->n_elements) * size;
     if (t->session->no_data || needs_no_data(t, tensor)) return 0;
+    if (tensor < OPERANDS && !offset && operand_is_shared(how)) return take_shared(t, tensor, how, seed);
     if (!t->pristine[tensor]) t->pristine[tensor] = malloc(t->bytes[tensor] + 1);
     if (!t->pristine[tensor])
         FAIL(ERR_FAILED, "out of memory for tensor %c (%llu bytes)", tensor_letter[tensor],
@@ -92,9 +72,11 @@ static Err make_all(Tensors *t, uint64_t seed)
     return 0;
 }
 
-/* Copies a tensor from the host's pristine data. */
+/* Copies a tensor's pristine data. */
 static Err upload_tensor(Tensors *t, TensorSet *s, int tensor)
 {
+    if (t->shared[tensor])
+        return operand_write(t->operands, t->shared[tensor], &s->buffer[tensor], s->pad, t->bytes[tensor]);
     return t->device->api->copy_to(t->device, &s->buffer[tensor], s->pad, t->pristine[tensor],
                                    t->bytes[tensor]);
 }
@@ -186,6 +168,13 @@ uint64_t set_operand(const TensorSet *s, const Problem *p, int tensor)
     return s->pointers.address + (uint64_t)tensor * 8 * (uint64_t)p->shape.batch;
 }
 
+static Err pool_write(Tensors *t, int tensor, uint64_t at)
+{
+    if (t->shared[tensor])
+        return operand_write(t->operands, t->shared[tensor], &t->pool, at, t->bytes[tensor]);
+    return t->device->api->copy_to(t->device, &t->pool, at, t->pristine[tensor], t->bytes[tensor]);
+}
+
 /* One allocation for all copies: the first is filled from the host, the others by doubling on the device. */
 static Err make_pool(Tensors *t, int wanted)
 {
@@ -201,7 +190,7 @@ static Err make_pool(Tensors *t, int wanted)
     for (int i = 0; i < TENSOR_COUNT; i++) {
         DeviceMem d = {.address = t->pool.address + at[i], .bytes = t->bytes[i]};
         if (t->pristine[i])
-            TRY(api->copy_to(t->device, &t->pool, at[i], t->pristine[i], t->bytes[i]));
+            TRY(pool_write(t, i, at[i]));
         else
             TRY(api->fill(t->device, &d, is_unread_c(t, i) ? number_poison(t->problem->tensor[i].type) : 0));
     }
@@ -229,19 +218,19 @@ static Err make_copies(Tensors *t)
     return 0;
 }
 
-Err tensors_new(const Session *s, const Problem *p, Device *d, Tensors **out)
+Err tensors_new(const Session *s, const Problem *p, Operands *o, Tensors **out)
 {
     *out = NULL;
     Tensors *t = calloc(1, sizeof *t);
     if (!t) FAIL(ERR_FAILED, "out of memory for tensors (%zu bytes)", sizeof *t);
-    *t = (Tensors){.session = s, .problem = p, .device = d};
+    *t = (Tensors){.session = s, .problem = p, .device = o->device, .operands = o};
     Err e = make_all(t, 0);
     if (!e) e = matrix_maps_init(&t->maps, p->shape.dims);
     if (!e && t->maps.offsets)
         e = matrix_map_used(&t->maps.map[TENSOR_D], p->shape.dims, p->tensor[TENSOR_D].n_elements,
                             &t->d_used);
     if (!e) e = make_copies(t);
-    if (!e) e = fused_data_init(&t->fused, &p->fused, &p->shape, d);
+    if (!e) e = fused_data_init(&t->fused, &p->fused, &p->shape, o->device);
     if (e)
         tensors_free(t);
     else
@@ -272,9 +261,8 @@ void tensors_free(Tensors *t)
     for (int i = 0; i < 2; i++) set_free(t, &t->checked[i]);
     free(t->copies);
     fused_data_free(&t->fused, t->device);
-    for (int i = 0; i < TENSOR_COUNT; i++) free(t->pristine[i]);
-    free(t->d_out.data);
-    free(t->in_out.data);
+    for (int i = 0; i < TENSOR_COUNT; i++)
+        if (!t->shared[i]) free(t->pristine[i]);
     validator_free(t->validator);
     matrix_maps_fini(&t->maps);
     free(t->d_used);
@@ -313,20 +301,6 @@ Matrix tensors_result(const Tensors *t, const void *data)
                     .col = x->stride[1],
                     .batch = x->stride[2],
                     .map = t->maps.offsets ? &t->maps.map[TENSOR_D] : NULL};
-}
-
-Err tensors_validator(Tensors *t)
-{
-    if (t->validator) return 0;
-    const ClientOptions *o = &t->session->o;
-    Gemm g = tensors_gemm(t);
-    ValidateOptions v = {.n_validate = o->n_validate,
-                         .n_allocated = t->problem->tensor[TENSOR_D].n_elements,
-                         .n_threads = t->session->n_threads,
-                         .input_bits = number_input_bits(g.a.type, o->f32_xdl == TYPE_X, o->fp16_alt),
-                         .print_max = o->print_max < 0 ? 0 : o->print_max,
-                         .print_valids = o->print_valids};
-    return validator_new(&g, &v, &t->validator);
 }
 
 uint64_t set_address(const TensorSet *s, int tensor) { return s->buffer[tensor].address + s->pad; }
@@ -413,25 +387,23 @@ Err set_restore(Tensors *t, TensorSet *s)
     return write_tensor(t, s, shares(t, TENSOR_D) ? TENSOR_C : TENSOR_D);
 }
 
-/* The buffer is kept between results, because page faults of new memory cost more than the copy. */
-static Err bounce_room(Bounce *b, uint64_t bytes)
-{
-    if (b->bytes >= bytes && b->data) return 0;
-    free(b->data);
-    b->data = malloc(bytes + 1);
-    b->bytes = b->data ? bytes : 0;
-    if (!b->data) FAIL(ERR_FAILED, "out of memory for %llu bytes of a result", (unsigned long long)bytes);
-    return 0;
-}
-
 /* Reads a whole buffer with its pads; *out points into device memory where the host can access it. */
 static Err read_buffer(Tensors *t, const DeviceMem *m, Bounce *b, const unsigned char **out)
 {
     *out = m->host;
     if (*out) return 0;
-    TRY(bounce_room(b, m->bytes));
+    TRY(bounce_room(t->operands, b, m->bytes));
     *out = b->data;
     return t->device->api->copy_from(t->device, b->data, m, 0, m->bytes);
+}
+
+/* The first byte in from..to that differs from v; to: there is none. */
+static uint64_t first_other(const unsigned char *d, uint64_t from, uint64_t to, unsigned char v)
+{
+    /* all are equal if each equals the next one */
+    if (from < to && d[from] == v && !memcmp(d + from, d + from + 1, to - from - 1)) return to;
+    while (from < to && d[from] == v) from++;
+    return from;
 }
 
 /* The first changed byte in from..to, where poison is expected, or the pristine value if D is stored in C; to
@@ -439,12 +411,12 @@ static Err read_buffer(Tensors *t, const DeviceMem *m, Bounce *b, const unsigned
 static uint64_t first_touched(const Tensors *t, const unsigned char *d, uint64_t pad, uint64_t from,
                               uint64_t to)
 {
-    unsigned char poison = number_poison(t->problem->tensor[TENSOR_D].type);
-    bool shared = shares(t, TENSOR_D);
+    const unsigned char poison = number_poison(t->problem->tensor[TENSOR_D].type);
+    const uint64_t end = pad + t->bytes[TENSOR_D];
+    if (!shares(t, TENSOR_D)) return first_other(d, from, to, poison);
     for (uint64_t i = from; i < to; i++) {
-        bool inside = i >= pad && i < pad + t->bytes[TENSOR_D];
-        unsigned char want = shared && inside ? t->pristine[TENSOR_C][i - pad] : poison;
-        if (d[i] != want) return i;
+        const bool inside = i >= pad && i < end;
+        if (d[i] != (inside ? t->pristine[TENSOR_C][i - pad] : poison)) return i;
     }
     return to;
 }
@@ -494,7 +466,7 @@ static bool surroundings_good(const Tensors *t, const TensorSet *s, const unsign
         for (int64_t i = 0; i < x->size[inner]; i++) {
             int64_t line = o * x->stride[outer] + i * x->stride[inner];
             uint64_t start = s->pad + (uint64_t)((offset + line) * bytes);
-            uint64_t bad = first_touched(t, d, s->pad, at, start);
+            uint64_t bad = at < start ? first_touched(t, d, s->pad, at, start) : start;
             if (bad < start) {
                 snprintf(text, size,
                          "wrote outside D: byte %lld from its start (before column %lld of matrix %lld)",
@@ -510,17 +482,26 @@ static bool surroundings_good(const Tensors *t, const TensorSet *s, const unsign
     return bad == end;
 }
 
+/* Another kernel may have changed the data that sets are filled from. */
+static Err input_restore(Tensors *t, TensorSet *s, int tensor)
+{
+    bool changed = false;
+    if (t->shared[tensor]) TRY(operand_restore(t->operands, t->shared[tensor], t->bytes[tensor], &changed));
+    t->was_changed |= changed;
+    return upload_tensor(t, s, tensor);
+}
+
 Err set_inputs_check(Tensors *t, TensorSet *s, char *text, size_t size, bool *good)
 {
     *good = true;
     for (int i = 0; i < TENSOR_D && *good; i++) {
         if (i == TENSOR_C && (t->session->o.c_equal_d || is_unread_c(t, i))) continue;
         const unsigned char *data;
-        TRY(read_buffer(t, &s->buffer[i], &t->in_out, &data));
+        TRY(read_buffer(t, &s->buffer[i], &t->operands->in_out, &data));
         if (bytes_hash(data + s->pad, t->bytes[i], t->session->n_threads) == t->hash[i]) continue;
         snprintf(text, size, "wrote into its input %c", tensor_letter[i]);
         *good = false;
-        TRY(upload_tensor(t, s, i));
+        TRY(input_restore(t, s, i));
     }
     return 0;
 }
@@ -535,7 +516,8 @@ bool set_quick_pays(const Tensors *t)
 
 static Err copy_range(Tensors *t, TensorSet *s, uint64_t from, uint64_t to)
 {
-    return t->device->api->copy_from(t->device, t->d_out.data + from, &s->buffer[TENSOR_D], from, to - from);
+    return t->device->api->copy_from(t->device, t->operands->d_out.data + from, &s->buffer[TENSOR_D], from,
+                                     to - from);
 }
 
 /* Copies the columns that the product check needs, and the bytes before and after D. */
@@ -545,7 +527,7 @@ static Err read_some(Tensors *t, TensorSet *s)
     uint64_t size = (uint64_t)type_bytes(x->type),
              start = s->pad + (uint64_t)t->problem->offset[TENSOR_D] * size;
     uint64_t all = s->buffer[TENSOR_D].bytes;
-    TRY(bounce_room(&t->d_out, all));
+    TRY(bounce_room(t->operands, &t->operands->d_out, all));
     TRY(copy_range(t, s, 0, start));
     TRY(copy_range(t, s, start + (uint64_t)x->n_elements * size, all));
     int64_t j0, j1, b;
@@ -561,14 +543,14 @@ Err set_check(Tensors *t, TensorSet *s, CheckDepth depth, char *text, size_t siz
 {
     const unsigned char *d;
     *good = true;
-    if (depth == CHECK_FULL || !on_gpu(t) ||
-        t->bytes[TENSOR_A] + t->bytes[TENSOR_B] + t->bytes[TENSOR_C] <= QUICK_BYTES)
+    const bool few = t->bytes[TENSOR_A] + t->bytes[TENSOR_B] + t->bytes[TENSOR_C] <= QUICK_BYTES;
+    if (depth == CHECK_FULL || !on_gpu(t) || (few && t->session->o.check_winner))
         TRY(set_inputs_check(t, s, text, size, good));
     if (depth == CHECK_QUICK && set_quick_pays(t)) {
         TRY(read_some(t, s));
-        d = t->d_out.data;
+        d = t->operands->d_out.data;
     } else {
-        TRY(read_buffer(t, &s->buffer[TENSOR_D], &t->d_out, &d));
+        TRY(read_buffer(t, &s->buffer[TENSOR_D], &t->operands->d_out, &d));
     }
     if (*good) *good = surroundings_good(t, s, d, text, size);
     *d_host = d + s->pad;

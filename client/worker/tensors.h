@@ -10,6 +10,7 @@
 
 #include "client/worker/fused_data.h"
 #include "client/worker/matrix_map.h"
+#include "client/worker/operands.h"
 #include "client/worker/session.h"
 #include "client/worker/validate.h"
 
@@ -22,11 +23,6 @@ typedef struct {
     bool allocated; /* the set owns its buffers; else they are parts of the pool */
 } TensorSet;
 
-typedef struct {
-    unsigned char *data;
-    uint64_t bytes;
-} Bounce;
-
 /* How much of a result is checked. FULL: all of D and the inputs. QUICK, for large results on a GPU: some
  * columns of D, and the inputs only when those are wrong. */
 typedef enum { CHECK_FULL, CHECK_QUICK } CheckDepth;
@@ -35,9 +31,10 @@ typedef struct {
     const Session *session;
     const Problem *problem;
     Device *device;
+    Operands *operands;                    /* of the worker */
+    Operand *shared[TENSOR_COUNT];         /* whose data pristine is; NULL: it has its own */
     unsigned char *pristine[TENSOR_COUNT]; /* offset + n_elements elements; NULL: nothing looks at them */
     uint64_t bytes[TENSOR_COUNT], hash[TENSOR_COUNT];
-    Bounce d_out, in_out; /* D and an input copied to the host, where it cannot access the device's memory */
     Validator *validator; /* made when first needed */
     TensorSet *copies;    /* plain sets, rotated over while timing */
     int n_copies;
@@ -48,14 +45,15 @@ typedef struct {
     TensorSet checked[2];     /* of validated_set */
     MatrixMaps maps;          /* of a contraction that is no GEMM */
     uint64_t *d_used;         /* of its D, matrix_map_used; NULL: D has no gaps */
+    bool was_changed;         /* set_inputs_check found that data were wrong from the start */
     bool refreshed;           /* after tensors_refresh: a GPU's copies differ from the host's data */
 } Tensors;
 
-Err tensors_new(const Session *s, const Problem *p, Device *d, Tensors **out);
+/* The operands must outlive the tensors. */
+Err tensors_new(const Session *s, const Problem *p, Operands *o, Tensors **out);
 /* Makes new data for the sets of validated_set and for the reference; a GPU's copies keep the old data. */
 Err tensors_refresh(Tensors *t, uint64_t seed);
 void tensors_free(Tensors *t);
-Err tensors_validator(Tensors *t);
 /* The GEMM of the problem with pointers to its data on the host. */
 Gemm tensors_gemm(const Tensors *t);
 /* D as the reference's matrix: data is its first element. */

@@ -14,7 +14,7 @@
 /* Below these every element is compared: at most 0.1 s of reference on two cores, 64 MiB of it. */
 static const double SMALL_WORK = 0x1p28;
 static const int64_t SMALL_ELEMENTS = 1 << 22;
-enum { SOME_BLOCKS = 8, SOME_BYTES = 48 << 20 };
+enum { SOME_BLOCKS = 8, SOME_BYTES = 48 << 20, BRIEF_ELEMENTS = 1 << 24 };
 
 struct Validator {
     Gemm g;
@@ -91,8 +91,9 @@ static Err prepare(Validator *v)
     else
         parallel_for(v->n, v->o.n_threads, sample_task, v);
     round_all(v);
-    if (!v->all && !g->fused) TRY(freivalds_new(g, v->o.n_threads, v->o.input_bits, &v->product));
-    return 0;
+    if (v->all || g->fused) return 0;
+    const int64_t most = !v->o.brief ? 0 : v->o.brief_max ? v->o.brief_max : BRIEF_ELEMENTS;
+    return freivalds_new(g, v->o.n_threads, v->o.input_bits, most, &v->product);
 }
 
 bool validator_is_small(const Gemm *g)
@@ -183,28 +184,28 @@ static bool compare_value(Compare *c, int64_t i, int64_t j, int64_t b, Value got
     return good;
 }
 
-enum { STEP = 256 };
+enum { STEP = 256, TASK = 4096 }; /* TASK: about the number of elements of a task */
 
-/* Figures of a column of D that the error formula accepts: the largest error, and sums (see Check). */
+/* Figures of columns of D that the error formula accepts: the largest error, and sums (see Check). */
 typedef struct {
     double err, diff, want;
-} Column;
+} Figures;
 
 typedef struct {
     const Validator *v;
     const Matrix *d;
-    Column *column;
+    Figures *figures; /* of each task */
+    int64_t n, width; /* columns, all batch matrices together, and those of a task */
 } Columns;
 
-static void column_task(void *ctx, int64_t task)
+static void column_add(const Columns *c, int64_t column, Figures *out)
 {
-    const Columns *c = ctx;
     const Validator *v = c->v;
-    int64_t j = task % v->g.n, b = task / v->g.n;
+    int64_t j = column % v->g.n, b = column / v->g.n;
     double re[STEP], im[STEP];
-    Column x = {0};
+    Figures x = *out;
     for (int64_t i0 = 0; i0 < v->g.m; i0 += STEP) {
-        int64_t n = v->g.m - i0 < STEP ? v->g.m - i0 : STEP, at = i0 + v->g.m * task;
+        int64_t n = v->g.m - i0 < STEP ? v->g.m - i0 : STEP, at = i0 + v->g.m * column;
         matrix_column(c->d, i0, j, b, n, re, im);
         for (int64_t i = 0; i < n; i++) {
             double want_im = v->complex ? v->im[at + i] : 0;
@@ -214,24 +215,34 @@ static void column_task(void *ctx, int64_t task)
             x.want += fabs(v->re[at + i]) + fabs(want_im);
         }
     }
-    c->column[task] = x;
+    *out = x;
+}
+
+static void columns_task(void *ctx, int64_t task)
+{
+    const Columns *c = ctx;
+    const int64_t from = task * c->width, to = c->n - from < c->width ? c->n : from + c->width;
+    Figures x = {0};
+    for (int64_t j = from; j < to; j++) column_add(c, j, &x);
+    c->figures[task] = x;
 }
 
 /* Checks all elements on several threads; false when one is wrong, then compare_elements reports it. */
 static bool all_right(Compare *c, const Matrix *d)
 {
     const Validator *v = c->v;
-    int64_t n = v->g.n * v->g.batch;
-    Columns x = {v, d, malloc((size_t)n * sizeof *x.column)};
-    bool right = x.column != NULL;
-    if (right) parallel_for(n, v->o.n_threads, column_task, &x);
-    Column all = {0};
-    for (int64_t i = 0; i < n && right; i++) {
-        all.err = fmax(all.err, x.column[i].err);
-        all.diff += x.column[i].diff;
-        all.want += x.column[i].want;
+    Columns x = {.v = v, .d = d, .n = v->g.n * v->g.batch, .width = TASK / (v->g.m + 1) + 1};
+    const int64_t tasks = (x.n + x.width - 1) / x.width;
+    x.figures = malloc((size_t)tasks * sizeof *x.figures);
+    bool right = x.figures != NULL;
+    if (right) parallel_for(tasks, v->o.n_threads, columns_task, &x);
+    Figures all = {0};
+    for (int64_t i = 0; i < tasks && right; i++) {
+        all.err = fmax(all.err, x.figures[i].err);
+        all.diff += x.figures[i].diff;
+        all.want += x.figures[i].want;
     }
-    free(x.column);
+    free(x.figures);
     if (!right || !(all.err == 0 || all.err < c->tolerance)) return false;
     c->out->n_checked += v->n;
     if (all.err > c->out->max_err) c->out->max_err = all.err;
@@ -286,7 +297,7 @@ static void conclude(const Validator *v, Check *out)
         snprintf(out->text, sizeof out->text,
                  "rounding is larger than that of the accumulator in %lld sums, within the tolerance",
                  (long long)out->n_suspect);
-    else if (out->passed && !out->covered && v->n)
+    else if (out->passed && !out->covered && v->n && !validator_has_ranges(v))
         snprintf(out->text, sizeof out->text,
                  v->g.fused ? "fused operations: sample of %lld elements only"
                             : "inputs are not finite: sample of %lld elements only",
@@ -299,22 +310,28 @@ Err validator_check(Validator *v, const Matrix *d, Check *out)
     Compare c = {v, out, 0, number_tolerance(v->g.out), 0};
     compare_elements(&c, d);
     if (validator_has_ranges(v)) {
-        out->covered = true;
+        out->covered = freivalds_covers(v->product);
         TRY(check_product(&c, d, 0));
     }
     conclude(v, out);
     return c.failed;
 }
 
-/* The number of column blocks to check, an eighth of them; fewer for large results, because their bytes are
- * copied over PCIe. */
+/* The number of column blocks to check, an eighth of D; fewer for large results, because their bytes are
+ * copied over PCIe. Where columns are left out, blocks are narrower, so that an eighth has more of them. */
 static int64_t some_blocks(const Validator *v)
 {
     enum { PART = 8, LEAST = 2 };
     const Gemm *g = &v->g;
-    int64_t all = freivalds_n_blocks(v->product), bytes = g->m * g->n * g->batch * type_bytes(g->out) / all;
+    int64_t all = freivalds_n_blocks(v->product), shares = all, j0, j1, b;
+    if (!freivalds_covers(v->product)) {
+        freivalds_block(v->product, 0, &j0, &j1, &b);
+        shares = g->n * g->batch / (j1 - j0);
+    }
+    int64_t bytes = g->m * g->n * g->batch * type_bytes(g->out) / shares;
     int64_t n = SOME_BYTES / (bytes + 1);
-    if (n > all / PART) n = all / PART;
+    if (n > shares / PART) n = shares / PART;
+    if (n > all) n = all;
     return n < LEAST ? LEAST : n > SOME_BLOCKS ? SOME_BLOCKS : n;
 }
 

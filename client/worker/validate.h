@@ -10,6 +10,11 @@
  * tolerance is only a suspicion: its elements are then compared one by one, and only the error formula
  * decides FAILED.
  *
+ * A brief check is for measurements whose winners are checked again. Its products read about 2^24 elements at
+ * most of A, of B and, unless beta is 0, of C. Where all of these have no more, it checks all of D. Else
+ * freivalds.h describes the part of D that it checks; a wrong element elsewhere is found only when it is in
+ * the sample.
+ *
  * Error formula: |a-b| / (|a|+|b|+1) < tolerance of the type (number.h), per component; integers must be
  * equal.
  */
@@ -23,14 +28,16 @@ typedef struct {
     int64_t n_allocated; /* elements of D from first to last */
     int n_threads;
     int input_bits;    /* of number_input_bits */
+    bool brief;        /* the product check of large operands looks at a part of D only */
     bool never_all;    /* for tests: treat small problems like large ones */
+    int64_t brief_max; /* for tests: elements of an operand that a brief check reads; 0: 2^24 */
     int64_t print_max; /* elements to print; -1 all, 0 none */
     bool print_valids; /* right ones too */
 } ValidateOptions;
 
 typedef struct {
     bool passed;
-    bool covered;      /* all of D was checked: by element or by product */
+    bool covered; /* all of D was checked, by element or by product; false after a brief check of a part */
     int64_t n_checked; /* elements compared one by one */
     int64_t n_wrong;   /* of these */
     int64_t n_suspect; /* sums of the product check outside their tolerance */

@@ -71,6 +71,7 @@ static Err print_inputs(const Session *s, const Tensors *t)
 typedef struct {
     WorkerContext run;
     Blocks *blocks;
+    Operands operands;
     int64_t problem; /* number of the problem that has tensors; -1: none */
 } Worker;
 
@@ -89,11 +90,21 @@ static Err serve(Worker *w, const WorkRequest *request, WorkMessage *end)
         tensors_free(r->tensors);
         r->tensors = NULL;
         w->problem = -1;
-        TRY(tensors_new(s, r->problem, r->device, &r->tensors));
+        TRY(tensors_new(s, r->problem, &w->operands, &r->tensors));
         w->problem = request->p;
         TRY(print_inputs(s, r->tensors));
     }
     return request->task == DO_LOOP ? timing_loop(r, end) : blocks_serve(w->blocks, end);
+}
+
+static void operands_open(const Session *s, Device *device, Operands *out)
+{
+    *out = operands_make(device, s->n_threads);
+    for (size_t p = 0; p < s->problems.n; p++)
+        for (int i = 0; i < OPERANDS; i++) {
+            const Tensor *x = &s->problems.v[p].tensor[i];
+            operands_expect(out, i, (uint64_t)x->n_elements * (uint64_t)type_bytes(x->type));
+        }
 }
 
 static Err open_all(const Session *s, int socket, Worker *w, CodeObjects *code)
@@ -101,6 +112,7 @@ static Err open_all(const Session *s, int socket, Worker *w, CodeObjects *code)
     WorkerContext *r = &w->run;
     DeviceOptions options = {.n_threads = (int)s->o.host_threads, .sim = s->o.sim[0] ? s->o.sim : NULL};
     TRY(s->api->open((int)s->o.device_index, &options, &r->device));
+    operands_open(s, r->device, &w->operands);
     TRY(s->api->event_new(r->device, &r->start));
     TRY(s->api->event_new(r->device, &r->stop));
     TRY(code_load(s, r->device, socket, code));

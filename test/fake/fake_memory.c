@@ -45,6 +45,23 @@ API int FN(cuMemFree_v2, hipFree)(uint64_t address)
     return OK;
 }
 
+API int FN(cuMemHostAlloc, hipHostMalloc)(void **p, size_t bytes, unsigned flags);
+API int FN(cuMemHostAlloc, hipHostMalloc)(void **p, size_t bytes, unsigned flags)
+{
+    READY;
+    if (bytes == 0 || flags)
+        return fake_wrong(BAD_VALUE, "pinned memory of %zu bytes, flags %u", bytes, flags);
+    *p = malloc(bytes);
+    return *p ? OK : NO_MEMORY;
+}
+
+API int FN(cuMemFreeHost, hipHostFree)(void *p);
+API int FN(cuMemFreeHost, hipHostFree)(void *p)
+{
+    free(p);
+    return OK;
+}
+
 static int check_range(const char *who, uint64_t address, size_t bytes, void *stream)
 {
     READY;

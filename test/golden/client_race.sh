@@ -44,6 +44,10 @@ TUNER_SIM="noise=0.005;gflops=50" "$BIN/tuner-client" --config-file c.ini --timi
 loss r.csv | sed 's/loss 0.0[01][0-9]*/all within 2 %/; s/within 0.4/within 2/'
 awk -F'\t' '$1 == "sample" && $12 == "final" { n++ } END { print n+0, "samples of a last stage" }' few.txt
 awk -F'\t' '$1 == "sample" && $2 == 0 { n[$3]++ } END { for (s in n) if (n[s] > most) most = n[s]; print (most <= 4 ? "at most 4" : most), "samples" }' few.txt
+echo "-- without stages (race-stages 0): one sample of each, none is dropped"
+TUNER_SIM="noise=0.005;gflops=50" "$BIN/tuner-client" --config-file c.ini --timing race --race-stages 0 --check-winner False \
+  --results-file r.csv --events-fd 3 3>few.txt >/dev/null 2>err.txt
+awk -F'\t' '$1 == "sample" { n[$2, $3]++ } END { for (s in n) { runners++; if (n[s] == 1) one++ }; print runners, "runners,", one, "with one sample" }' few.txt
 echo "-- short kernels, in graphs: 16 runners on a size of 2 us"
 TUNER_SIM="noise=0.01;gflops=10000" "$BIN/tuner-client" --config-file c.ini --timing race --num-problems 1 --results-file r.csv \
   --events-fd 3 3>events.txt >/dev/null 2>err.txt
