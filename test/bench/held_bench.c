@@ -7,6 +7,7 @@
  * the table with predicted rows, in all and by stratum, and how far kernels are from the model on such
  * sizes. VERBOSE=1: bad choices too. DENSE=N: other sizes are judged, among the kernels with times. ROWS=0:
  * no predicted rows. TREES=0: without trees.
+ * APART=N: the last N sizes are judged in place of tenths, and the others teach.
  * KEEP=N: N of 1024 of the sizes that teach do, drawn by SEED. */
 #include <math.h>
 #include <stdio.h>
@@ -175,7 +176,7 @@ static Err fold_judge(Held *h, Arena *a)
     if (number_of("TREES", 1)) TRY(model_teach(a, &h->m, h->out, &h->device, l.rates, &c));
     TRY(model_selector_of(a, &h->m, h->out, &h->device, l.rates, &c, &l.s));
     TRY(model_table_make(a, &l.table));
-    if (number_of("ROWS", 1) > 0) TRY(model_table_predict(a, &l.table, MODEL_ROW_STEPS, &l.s));
+    if (number_of("ROWS", 1) > 0) TRY(model_table_predict(a, &l.table, true, &l.s));
     for (size_t z = 0; z < h->m.n_sizes; z++)
         if (h->judged[z]) size_judge(h, &l, z);
     return ERR_OK;
@@ -230,9 +231,11 @@ static Err held_judge(Held *h, Arena *a, const char *path)
         for (size_t z = 0; z < h->m.n_sizes; z++) h->loss[w][z] = (double)NAN;
     }
     arena_init(&fold, 0);
-    for (int f = 0; !e && f < FOLDS; f++) {
+    const size_t apart = (size_t)number_of("APART", 0);
+    for (int f = 0; !e && f < (apart ? 1 : FOLDS); f++) {
         for (size_t z = 0; z < h->m.n_sizes; z++) {
-            const bool in_fold = model_fold_of(&h->m.size[z], (ModelFolds){FOLDS, 0}) == f;
+            const bool in_fold =
+                apart ? z + apart >= h->m.n_sizes : model_fold_of(&h->m.size[z], (ModelFolds){FOLDS, 0}) == f;
             h->judged[z] = in_fold && is_judged(h, z);
             h->out[z] = in_fold || is_dropped(&h->m.size[z]);
         }

@@ -126,7 +126,7 @@ static inline Err held_library(Held *h, Arena *a, const char *what, const bool *
     TRY(model_selector_of(a, &some, h->out, &h->setup->predictor.device, rates, NULL, &s));
     ModelTable table = {.pt = h->setup->pt, .m = &some, .out = h->out, .usable = kept};
     TRY(model_table_make(a, &table));
-    TRY(model_table_predict(a, &table, MODEL_ROW_STEPS, &s));
+    TRY(model_table_predict(a, &table, true, &s));
     for (int i = 0; i < 3; i++) TRY_ALLOC(loss[i] = ARENA_ARRAY(a, h->n_sizes + 1, double));
     for (size_t z = 0; z < h->n_sizes; z++) {
         const double *t = &h->made[z * n], best = fmin(held_best(h, z, NULL), h->listed[z]);

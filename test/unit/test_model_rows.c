@@ -115,7 +115,7 @@ static void test_rows(void **state)
     assert_ok(model_selector_of(&s.a, &s.m, s.out, &s.device, s.rates, NULL, &selector));
     assert_ok(model_table_make(&s.a, &without));
     assert_ok(model_table_make(&s.a, &with));
-    assert_ok(model_table_predict(&s.a, &with, 1, &selector));
+    assert_ok(model_table_predict(&s.a, &with, false, &selector));
     assert_true(with.n_more > 10 && with.n_more <= MODEL_ROWS_MAX);
     assert_ok(model_lines_make(&s.a, &s.pt, &s.m, s.out, &line, &n));
     for (size_t i = 0; i < n; i++) {
@@ -136,8 +136,76 @@ static void test_rows(void **state)
     arena_fini(&s.a);
 }
 
+/* Drawn sizes are in the range, half of them aligned, and the same for the same seed. */
+static void test_draws(void **state)
+{
+    (void)state;
+    enum { N = 400 };
+    Setup s;
+    RangeSize *one, *same, *other;
+    size_t n, n_same, n_other, n_differ = 0;
+    setup(&s);
+    assert_ok(model_draws_make(&s.a, &s.pt, &s.m, s.out, &(RangeDraws){N, 3, 7}, &one, &n));
+    assert_ok(model_draws_make(&s.a, &s.pt, &s.m, s.out, &(RangeDraws){N, 3, 7}, &same, &n_same));
+    assert_ok(model_draws_make(&s.a, &s.pt, &s.m, s.out, &(RangeDraws){N, 3, 8}, &other, &n_other));
+    assert_true(n == N && n_same == N && n_other == N);
+    for (size_t i = 0; i < N; i++) {
+        const ModelSize *z = &one[i].size;
+        const bool aligned = fmod(z->m, 32) == 0 && fmod(z->n, 32) == 0 && fmod(z->k, 32) == 0;
+        assert_true(z->batch == 3 && (aligned || i % 2 == 1));
+        assert_true(z->m * z->n * z->k * z->batch <= 1.02 * 4096 * 4096 * 640);
+        assert_true(problem_size_equal(&one[i].at, &same[i].at));
+        n_differ += !problem_size_equal(&one[i].at, &other[i].at);
+    }
+    assert_true(n_differ > N / 2);
+    arena_fini(&s.a);
+}
+
+/* What the table's kernels take on sizes of the range over the model's choices, on average. */
+static double loss_on_draws(const Setup *s, const ModelTable *t, const ModelSelector *selector, Arena *a)
+{
+    RangeSize *drawn;
+    size_t n, known = 0;
+    double sum = 0;
+    assert_ok(model_draws_make(a, &s->pt, &s->m, s->out, &(RangeDraws){500, 1, 999}, &drawn, &n));
+    for (size_t i = 0; i < n; i++) {
+        const ModelSize *z = &drawn[i].size;
+        ModelNear near;
+        double seconds;
+        const size_t k = model_table_nearest(t, DISTANCE_RATIO, z, NULL);
+        if (k == SIZE_MAX) continue;
+        model_near(selector, z, &near);
+        assert_true(model_choose(selector, z, NULL, NULL, &seconds) < N_KERNELS);
+        sum += model_predict(selector, &near, k, z) / seconds - 1;
+        known++;
+    }
+    assert_true(known > n / 4);
+    return sum / (double)known;
+}
+
+/* A table that is written has rows of drawn sizes, too, and loses less on others that are drawn. */
+static void test_written(void **state)
+{
+    (void)state;
+    Setup s;
+    ModelSelector selector;
+    setup(&s);
+    ModelTable written = {.pt = &s.pt, .m = &s.m, .out = s.out}, judged = written;
+    assert_ok(model_selector_of(&s.a, &s.m, s.out, &s.device, s.rates, NULL, &selector));
+    assert_ok(model_table_make(&s.a, &written));
+    assert_ok(model_table_make(&s.a, &judged));
+    assert_ok(model_table_predict(&s.a, &judged, false, &selector));
+    assert_ok(model_table_predict(&s.a, &written, true, &selector));
+    assert_true(written.n_more > judged.n_more && written.n_more <= MODEL_ROWS_MAX);
+    const double less = loss_on_draws(&s, &written, &selector, &s.a),
+                 more = loss_on_draws(&s, &judged, &selector, &s.a);
+    if (!(less < 0.9 * more)) fail_msg("%.4f with drawn rows, %.4f without", less, more);
+    arena_fini(&s.a);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines), cmocka_unit_test(test_rows)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_draws), cmocka_unit_test(test_written),
+                                       cmocka_unit_test(test_lines), cmocka_unit_test(test_rows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -243,7 +243,7 @@ static Err tables_judge(Arena *a, ModelTable *t, const ModelSelector *s, const b
     if (!t->pt) return ERR_OK;
     ModelTable more = *t;
     more.usable = usable;
-    TRY(model_table_predict(a, &more, 1, s));
+    TRY(model_table_predict(a, &more, false, s));
     table_judge(&more, DISTANCE_RATIO, &q[SELECT_TABLE_ROWS]);
     return ERR_OK;
 }

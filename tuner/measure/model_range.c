@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "measure/model.h"
 
 /* ---- alignments ---- */
@@ -69,10 +70,11 @@ static void axis_make(Grid *g, int d, double lo, double hi, int steps)
     }
 }
 
-static void grid_make(const ModelMatrix *m, const bool *out, int steps, Grid *g)
+/* lo, hi: the least and largest logarithms of M, N and K. */
+static void limits_find(const ModelMatrix *m, const bool *out, Grid *g, double lo[3], double hi[3])
 {
-    double lo[3] = {40, 40, 40}, hi[3] = {0, 0, 0};
     *g = (Grid){0};
+    for (int d = 0; d < 3; d++) lo[d] = 40, hi[d] = 0;
     for (size_t z = 0; z < m->n_sizes; z++) {
         const ModelSize *s = &m->size[z];
         const double v[3] = {s->m, s->n, s->k};
@@ -81,6 +83,12 @@ static void grid_make(const ModelMatrix *m, const bool *out, int steps, Grid *g)
         g->operations = fmax(g->operations, s->m * s->n * s->k * s->batch);
         g->elements = fmax(g->elements, elements_of(s->m, s->n, s->k) * s->batch);
     }
+}
+
+static void grid_make(const ModelMatrix *m, const bool *out, int steps, Grid *g)
+{
+    double lo[3], hi[3];
+    limits_find(m, out, g, lo, hi);
     for (int d = 0; d < 3; d++) axis_make(g, d, d < 2 ? 0 : fmin(lo[d], 5), hi[d] + 1, d < 2 ? steps : 1);
 }
 
@@ -184,18 +192,52 @@ static void line_add(const ProblemType *pt, const Grid *g, const ModelSize *of, 
 Err model_lines_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, const bool *out, RangeSize **size,
                      size_t *n)
 {
-    enum { STEPS = LINE_OCTAVES * LINE_STEPS };
+    enum { STEPS = LINE_OCTAVES * LINE_STEPS, OF_SIZE = 3 * 2 * (2 * STEPS + 1) };
     Grid g;
     grid_make(m, out, 1, &g);
     *n = 0;
-    TRY_ALLOC(*size = ARENA_ARRAY(a, m->n_sizes * 3 * 2 * (2 * STEPS + 1) + 1, RangeSize));
-    for (size_t z = 0; z < m->n_sizes; z++) {
+    TRY_ALLOC(*size = ARENA_ARRAY(a, (m->n_sizes < LINE_SIZES ? m->n_sizes : LINE_SIZES) * OF_SIZE + 1,
+                                  RangeSize));
+    for (size_t z = 0, used = 0; z < m->n_sizes && used < LINE_SIZES; z++) {
         const ModelSize *of = &m->size[z];
         const double v[3] = {of->m, of->n, of->k};
         if ((out && out[z]) || of->batch > 1) continue;
+        used++;
         for (int d = 0; d < 3; d++)
             for (int i = -STEPS; i <= STEPS; i++)
                 if (i) line_add(pt, &g, of, d, on_line(v[d], i), *size, n);
+    }
+    return ERR_OK;
+}
+
+/* ---- draws ---- */
+
+/* A number of a size that is aligned, or of any other. */
+static int64_t drawn(double log_lo, double log_hi, bool aligned, uint64_t bits)
+{
+    enum { ALIGNED = 32 };
+    const double x = exp2(log_lo + (log_hi - log_lo) * random_unit(bits));
+    const int64_t v = aligned ? llround(x / ALIGNED) * ALIGNED : llround(x);
+    return v > 0 ? v : aligned ? ALIGNED : 1;
+}
+
+Err model_draws_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, const bool *out,
+                     const RangeDraws *draws, RangeSize **size, size_t *n)
+{
+    enum { TRIES = 50 };
+    Grid g;
+    double lo[3], hi[3];
+    uint64_t state = draws->seed;
+    limits_find(m, out, &g, lo, hi);
+    *n = 0;
+    TRY_ALLOC(*size = ARENA_ARRAY(a, draws->n + 1, RangeSize));
+    for (size_t try = 0; try < TRIES * draws->n && *n < draws->n; try++) {
+        int64_t v[3];
+        RangeSize *s = &(*size)[*n];
+        for (int d = 0; d < 3; d++) v[d] = drawn(lo[d], hi[d], *n % 2 == 0, random_next(&state));
+        if (!in_grid(&g, v, (double)draws->batch) || !size_make(pt, v, draws->batch, &s->at)) continue;
+        s->size = model_size(pt, &s->at, false);
+        ++*n;
     }
     return ERR_OK;
 }

@@ -31,12 +31,23 @@ typedef struct {
 Err model_range_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, const bool *out, int steps,
                      int64_t batch, RangeSize **size, size_t *n);
 
-/* Sizes that have two dimensions of such a size of one batch, and a third one up to LINE_OCTAVES above or
- * below its own, LINE_STEPS to an octave: what an application asks for that has few weights and any number of
- * tokens. The third one is a multiple of 16 from 16 on; and one less where that changes an alignment. */
-enum { LINE_OCTAVES = 2, LINE_STEPS = 4 };
+/* Sizes that have two dimensions of such a size of one batch (of the first LINE_SIZES of them), and a third
+ * one up to LINE_OCTAVES above or below its own, LINE_STEPS to an octave: what an application asks for that
+ * has few weights and any number of tokens. The third one is a multiple of 16 from 16 on; and one less where
+ * that changes an alignment. */
+enum { LINE_OCTAVES = 2, LINE_STEPS = 4, LINE_SIZES = 800 };
 Err model_lines_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, const bool *out, RangeSize **size,
                      size_t *n);
+
+/* n sizes anywhere in the range, log-uniform, by turns multiples of 32 and any others; fewer where the range
+ * has few. */
+typedef struct {
+    size_t n;
+    int64_t batch; /* the same for all */
+    uint64_t seed;
+} RangeDraws;
+Err model_draws_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, const bool *out,
+                     const RangeDraws *draws, RangeSize **size, size_t *n);
 
 /* The geometric mean of the batch counts of the batched sizes for which out (may be NULL) is false, which
  * stands for them in grids and in tables, as these do not have batch counts; 1: there are none. */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/spread.h"
 #include "measure/model.h"
 #include "problem/section.h"
 
@@ -90,27 +91,43 @@ static double distance_to(const Nearest *x, const ModelRowKey *key)
                           key->row < n ? &t->m->size[key->row] : &t->more[key->row - n].size);
 }
 
-/* Of rows at the same distance the first counts. */
-static void nearest_in(Nearest *x, const ModelRowKeys *keys)
+/* Looks at keys from number `from` on. Of rows at the same distance the first counts. */
+static void nearest_in(Nearest *x, const ModelRowKeys *keys, size_t from)
 {
     const ModelTable *t = x->ask.t;
     const size_t n = t->m->n_sizes;
-    for (size_t i = 0; i < keys->n && keys->v[i].row < n + t->n_more; i++) {
+    for (size_t i = from; i < keys->n && keys->v[i].row < n + t->n_more; i++) {
         const size_t row = keys->v[i].row, k = row < n ? t->row[row] : t->more[row - n].kernel;
         const double d = distance_to(x, &keys->v[i]);
         if (d < x->least && can_run(&x->ask, k)) x->kernel = k, x->least = d;
     }
 }
 
+static Nearest nearest_begin(const ModelTable *t, TableDistance distance, const ModelSize *z,
+                             const double *seconds)
+{
+    Nearest x = {{t, seconds, z}, distance, {0}, (double)INFINITY, SIZE_MAX};
+    if (distance == DISTANCE_RATIO) logs_of(z, x.log);
+    return x;
+}
+
+/* *is_own: the nearest row is in the size's own section. */
+static void nearest_find(Nearest *x, bool *is_own)
+{
+    const ModelTable *t = x->ask.t;
+    const int own = t->sections ? own_section(t, x->ask.size) : -1;
+    if (own >= 0) nearest_in(x, &t->keys[own], 0);
+    *is_own = x->kernel != SIZE_MAX;
+    for (int i = 0; i < SECTIONS && !*is_own; i++)
+        if (i != own) nearest_in(x, &t->keys[i], 0);
+}
+
 size_t model_table_nearest(const ModelTable *t, TableDistance distance, const ModelSize *z,
                            const double *seconds)
 {
-    Nearest x = {{t, seconds, z}, distance, {0}, (double)INFINITY, SIZE_MAX};
-    const int own = t->sections ? own_section(t, z) : -1;
-    if (distance == DISTANCE_RATIO) logs_of(z, x.log);
-    if (own >= 0) nearest_in(&x, &t->keys[own]);
-    for (int i = 0; i < SECTIONS && (own < 0 || x.kernel == SIZE_MAX); i++)
-        if (i != own) nearest_in(&x, &t->keys[i]);
+    bool is_own;
+    Nearest x = nearest_begin(t, distance, z, seconds);
+    nearest_find(&x, &is_own);
     return x.kernel;
 }
 
@@ -118,114 +135,220 @@ size_t model_table_nearest(const ModelTable *t, TableDistance distance, const Mo
 
 /* PASSES: so often the range is gone through, because a row that is added can be the nearest of sizes that
  * were content before. CLOSE: kernels within it of the best are alike, and that which wins most is taken, for
- * fewer rows. */
-enum { PASSES = 3 };
+ * fewer rows. PART: sizes that one process looks at. */
+enum { PASSES = 3, PART = 256 };
 static const double CLOSE = 0.02;
+/* Drawn sizes: DRAWS, of batches DRAWS_BATCHED, at most so many for each measured size, TURNS times. */
+enum { DRAWS = 60000, DRAWS_BATCHED = 20000, DRAWS_OF_SIZE = 300, TURNS = 4 };
+
+static const uint32_t NO_KERNEL = UINT32_MAX;
+
+/* Of a size: the fastest kernel by prediction, and that of its row (NO_KERNEL: none can run); the distance of
+ * the nearest row if it is in the size's own section, else infinity; and whether a row of its own would
+ * pay. */
+typedef struct {
+    uint32_t best, kernel;
+    double distance;
+    bool pays;
+} NearRow;
 
 typedef struct {
     ModelTable *t;
     const ModelSelector *s;
+    bool written; /* by all processors */
     const RangeSize *at;
-    size_t n, *kernel; /* that each size shall have; SIZE_MAX: none can run */
-    size_t *wins;      /* of each kernel */
+    size_t n;
+    NearRow *of;             /* of each size; shared by the copies of this process */
+    size_t *wins;            /* of each kernel */
+    size_t before[SECTIONS]; /* rows of each section when the sizes were looked at */
 } Rows;
 
+typedef Err RowsFn(void *ctx, size_t part);
+
+static Err parts_do(Rows *r, RowsFn *fn)
+{
+    const size_t n = (r->n + PART - 1) / PART;
+    if (r->written) return spread_run(&(Spread){.n = n, .part = fn, .ctx = r});
+    for (size_t i = 0; i < n; i++) TRY(fn(r, i));
+    return ERR_OK;
+}
+
+static size_t part_end(const Rows *r, size_t part)
+{
+    return r->n < (part + 1) * PART ? r->n : (part + 1) * PART;
+}
+
+static double predicted(const Rows *r, size_t kernel, const ModelSize *z)
+{
+    ModelNear near;
+    model_near(r->s, z, &near);
+    return model_predict(r->s, &near, kernel, z);
+}
+
+static Err best_part(void *ctx, size_t part)
+{
+    Rows *r = ctx;
+    double seconds;
+    for (size_t i = part * PART; i < part_end(r, part); i++) {
+        Ask q = {r->t, NULL, &r->at[i].size};
+        const size_t k = model_choose(r->s, q.size, can_run, &q, &seconds);
+        r->of[i].best = k == SIZE_MAX ? NO_KERNEL : (uint32_t)k;
+    }
+    return ERR_OK;
+}
+
 /* Of the kernels whose predicted time is close to the least that which wins most. */
-static size_t kernel_of(const Rows *r, size_t i)
+static void kernel_find(const Rows *r, size_t i)
 {
     const ModelSize *z = &r->at[i].size;
+    NearRow *x = &r->of[i];
+    size_t liked = x->best;
     ModelNear near;
     Ask q = {r->t, NULL, z};
-    const size_t best = r->kernel[i];
-    size_t liked = best;
-    if (best == SIZE_MAX) return best;
+    x->kernel = x->best;
+    if (x->best == NO_KERNEL) return;
     model_near(r->s, z, &near);
-    const double close = model_predict(r->s, &near, best, z) * (1 + CLOSE);
+    const double close = model_predict(r->s, &near, liked, z) * (1 + CLOSE);
     for (size_t k = 0; k < r->s->n_kernels; k++)
         if (r->wins[k] > r->wins[liked] && can_run(&q, k) && model_predict(r->s, &near, k, z) <= close)
             liked = k;
-    return liked;
+    x->kernel = (uint32_t)liked;
 }
 
-/* Fills in the kernels of the sizes. */
-static Err kernels_find(Arena *a, Rows *r)
+/* Whether the kernel of size i gains enough over that of the nearest row. */
+static bool gains(const Rows *r, size_t i, size_t row)
 {
-    double seconds;
-    TRY_ALLOC(r->kernel = ARENA_ARRAY(a, r->n + 1, size_t));
-    TRY_ALLOC(r->wins = ARENA_ARRAY(a, r->s->n_kernels + 1, size_t));
-    for (size_t i = 0; i < r->n; i++) {
-        Ask q = {r->t, NULL, &r->at[i].size};
-        r->kernel[i] = model_choose(r->s, &r->at[i].size, can_run, &q, &seconds);
-        if (r->kernel[i] != SIZE_MAX) r->wins[r->kernel[i]]++;
-    }
-    for (size_t i = 0; i < r->n; i++) r->kernel[i] = kernel_of(r, i);
+    const ModelSize *z = &r->at[i].size;
+    if (r->of[i].kernel == NO_KERNEL || r->of[i].kernel == row) return false;
+    return row == SIZE_MAX || predicted(r, row, z) >= (1 + MODEL_ROW_GAIN) * predicted(r, r->of[i].kernel, z);
+}
+
+static void row_find(const Rows *r, size_t i)
+{
+    bool is_own;
+    NearRow *x = &r->of[i];
+    Nearest near = nearest_begin(r->t, DISTANCE_RATIO, &r->at[i].size, NULL);
+    nearest_find(&near, &is_own);
+    x->distance = is_own ? near.least : (double)INFINITY;
+    x->pays = gains(r, i, near.kernel);
+}
+
+static Err kernel_part(void *ctx, size_t part)
+{
+    for (size_t i = part * PART; i < part_end(ctx, part); i++) kernel_find(ctx, i), row_find(ctx, i);
     return ERR_OK;
 }
 
-/* Adds a row when its kernel gains enough over that of the nearest row. */
-static Err row_consider(Arena *a, const Rows *r, size_t i, bool *added)
+static Err row_part(void *ctx, size_t part)
+{
+    for (size_t i = part * PART; i < part_end(ctx, part); i++) row_find(ctx, i);
+    return ERR_OK;
+}
+
+/* Whether a row pays beside those that were added since the sizes were looked at. */
+static bool still_pays(const Rows *r, size_t i)
+{
+    const ModelTable *t = r->t;
+    Nearest near = nearest_begin(t, DISTANCE_RATIO, &r->at[i].size, NULL);
+    const int own = own_section(t, &r->at[i].size);
+    if (!r->of[i].pays) return false;
+    near.least = r->of[i].distance;
+    nearest_in(&near, &t->keys[own], r->before[own]);
+    return near.kernel == SIZE_MAX || gains(r, i, near.kernel);
+}
+
+static Err row_add(Arena *a, const Rows *r, size_t i)
 {
     ModelTable *t = r->t;
-    ModelNear near;
     const RangeSize *at = &r->at[i];
-    const size_t k = r->kernel[i];
-    if (k == SIZE_MAX) return ERR_OK;
-    const size_t row = model_table_nearest(t, DISTANCE_RATIO, &at->size, NULL);
-    if (k == row) return ERR_OK;
-    model_near(r->s, &at->size, &near);
-    const double seconds = model_predict(r->s, &near, k, &at->size);
-    if (row != SIZE_MAX && model_predict(r->s, &near, row, &at->size) < (1 + MODEL_ROW_GAIN) * seconds)
-        return ERR_OK;
+    const size_t k = r->of[i].kernel;
     TRY(key_add(a, t, &at->size, t->m->n_sizes + t->n_more));
-    t->more[t->n_more++] = (ModelRow){.at = at->at, .size = at->size, .kernel = k, .seconds = seconds};
-    *added = true;
+    t->more[t->n_more++] = (ModelRow){at->at, at->size, k, predicted(r, k, &at->size)};
     return ERR_OK;
 }
 
-/* Goes through the sizes until the table has `most` rows. */
-static Err rows_add(Arena *a, const Rows *r, size_t most)
+/* Adds rows of the sizes that gain enough until the table has `most`. */
+static Err rows_add(Arena *a, Rows *r, int passes, size_t most)
 {
+    ModelTable *t = r->t;
     bool more = true;
-    for (int pass = 0; more && pass < PASSES; pass++) {
+    for (int pass = 0; more && pass < passes; pass++) {
         more = false;
-        for (size_t i = 0; i < r->n && r->t->n_more < most; i++) TRY(row_consider(a, r, i, &more));
+        if (pass > 0) TRY(parts_do(r, row_part));
+        for (int i = 0; i < SECTIONS; i++) r->before[i] = t->keys[i].n;
+        for (size_t i = 0; i < r->n && t->n_more < most; i++) {
+            if (!still_pays(r, i)) continue;
+            TRY(row_add(a, r, i));
+            more = true;
+        }
     }
     return ERR_OK;
+}
+
+static Err kernels_find(Arena *lists, Rows *r)
+{
+    TRY_ALLOC(r->wins = ARENA_ARRAY(lists, r->s->n_kernels + 1, size_t));
+    TRY(parts_do(r, best_part));
+    for (size_t i = 0; i < r->n; i++)
+        if (r->of[i].best != NO_KERNEL) r->wins[r->of[i].best]++;
+    return parts_do(r, kernel_part);
 }
 
 /* Adds rows of these sizes until the table has `most`. lists: what is not kept. */
-static Err rows_predict(Arena *a, Arena *lists, ModelTable *t, const ModelSelector *s, const RangeSize *size,
-                        size_t n, size_t most)
+static Err rows_predict(Arena *a, Arena *lists, Rows *r, int passes, size_t most)
 {
-    Rows r = {.t = t, .s = s, .at = size, .n = n};
-    TRY(kernels_find(lists, &r));
-    return rows_add(a, &r, most);
+    const size_t bytes = (r->n + 1) * sizeof *r->of;
+    TRY_ALLOC(r->of = spread_alloc(bytes));
+    Err e = kernels_find(lists, r);
+    if (!e) e = rows_add(a, r, passes, most);
+    spread_free(r->of, bytes);
+    return e;
 }
 
-/* Rows of batches, of lines, and of a grid over the range. */
-static Err rows_all(Arena *a, Arena *lists, ModelTable *t, int steps, const ModelSelector *s)
+static Err draws_add(Arena *a, Arena *lists, Rows *r, size_t n, int64_t batch, int turn, size_t most)
 {
+    const ModelTable *t = r->t;
+    const size_t of_sizes = DRAWS_OF_SIZE * t->m->n_sizes;
+    const RangeDraws draws = {n < of_sizes ? n : of_sizes, batch, (uint64_t)turn};
+    RangeSize *size;
+    TRY(model_draws_make(lists, t->pt, t->m, t->out, &draws, &size, &r->n));
+    r->at = size;
+    return rows_predict(a, lists, r, PASSES, most);
+}
+
+/* Rows of batches, of lines, of a grid over the range, and of sizes that are drawn from it. */
+static Err rows_all(Arena *a, Arena *lists, Rows *r, bool written)
+{
+    ModelTable *t = r->t;
     const int64_t batch = model_range_batch(t->m, t->out);
     RangeSize *size;
-    size_t n;
     if (batch > 1) {
-        TRY(model_range_make(lists, t->pt, t->m, t->out, 1, batch, &size, &n));
-        TRY(rows_predict(a, lists, t, s, size, n, MODEL_ROWS_BATCHED));
+        TRY(model_range_make(lists, t->pt, t->m, t->out, 1, batch, &size, &r->n));
+        r->at = size;
+        TRY(rows_predict(a, lists, r, PASSES, MODEL_ROWS_BATCHED));
     }
-    TRY(model_lines_make(lists, t->pt, t->m, t->out, &size, &n));
-    TRY(rows_predict(a, lists, t, s, size, n, t->n_more + MODEL_ROWS_LINES));
-    TRY(model_range_make(lists, t->pt, t->m, t->out, steps, 1, &size, &n));
-    return rows_predict(a, lists, t, s, size, n, MODEL_ROWS_MAX);
+    TRY(model_lines_make(lists, t->pt, t->m, t->out, &size, &r->n));
+    r->at = size;
+    TRY(rows_predict(a, lists, r, PASSES, t->n_more + MODEL_ROWS_LINES));
+    TRY(model_range_make(lists, t->pt, t->m, t->out, written ? MODEL_ROW_STEPS : 1, 1, &size, &r->n));
+    r->at = size;
+    TRY(rows_predict(a, lists, r, PASSES, MODEL_ROWS_GRIDS));
+    for (int turn = 0; written && turn < TURNS; turn++) {
+        if (batch > 1) TRY(draws_add(a, lists, r, DRAWS_BATCHED, batch, 2 * turn, MODEL_ROWS_MAX));
+        TRY(draws_add(a, lists, r, DRAWS, 1, 2 * turn + 1, MODEL_ROWS_MAX));
+    }
+    return ERR_OK;
 }
 
-Err model_table_predict(Arena *a, ModelTable *t, int steps, const ModelSelector *s)
+Err model_table_predict(Arena *a, ModelTable *t, bool written, const ModelSelector *s)
 {
     Arena lists;
+    Rows r = {.t = t, .s = s, .written = written};
     t->n_more = 0;
     t->sections = true;
     if (!t->more) TRY_ALLOC(t->more = ARENA_ARRAY(a, MODEL_ROWS_MAX, ModelRow));
     arena_init(&lists, 0);
-    const Err e = rows_all(a, &lists, t, steps, s);
+    const Err e = rows_all(a, &lists, &r, written);
     arena_fini(&lists);
     TRY(e);
     t->sections = t->n_more > 0; /* createlib writes sections of tables with predicted rows alone */

@@ -7,11 +7,18 @@
 #include "measure/model_range.h"
 
 /* MODEL_ROW_GAIN: what a predicted winner must gain over the nearest row's kernel for a row of its own.
- * MODEL_ROW_STEPS: points to an octave of M and N of a table that is written; one that is judged has one,
- * which loses a little more. MODEL_ROWS_MAX: the most predicted rows; MODEL_ROWS_BATCHED, MODEL_ROWS_LINES:
- * the most of them for batches, and for sizes that share two dimensions with measured ones. */
+ * MODEL_ROW_STEPS: points to an octave of M and N of a table that is written; one that is judged has one.
+ * MODEL_ROWS_MAX: the most predicted rows. Before sizes are drawn there are MODEL_ROWS_GRIDS at most, of them
+ * MODEL_ROWS_BATCHED for batches and MODEL_ROWS_LINES for sizes that share two dimensions with measured
+ * ones. */
 #define MODEL_ROW_GAIN 0.05
-enum { MODEL_ROWS_MAX = 24000, MODEL_ROWS_BATCHED = 8000, MODEL_ROWS_LINES = 8000, MODEL_ROW_STEPS = 2 };
+enum {
+    MODEL_ROWS_MAX = 56000,
+    MODEL_ROWS_GRIDS = 24000,
+    MODEL_ROWS_BATCHED = 8000,
+    MODEL_ROWS_LINES = 8000,
+    MODEL_ROW_STEPS = 2
+};
 
 typedef struct {
     ProblemSize at;
@@ -50,8 +57,8 @@ Err model_table_make(Arena *a, ModelTable *t);
  * is aligned no better).
  * SIZE_MAX: there is none. */
 size_t model_table_nearest(const ModelTable *t, TableDistance d, const ModelSize *z, const double *seconds);
-/* Adds predicted rows for Ratio in the range of the table's sizes (model_range_make, model_lines_make); fills
- * in more. */
-Err model_table_predict(Arena *a, ModelTable *t, int steps, const ModelSelector *s);
+/* Adds predicted rows for Ratio in the range of the table's sizes (model_range.h); fills in more. written:
+ * as many as a library gets, by all processors; else fewer, which loses a little more, for judging. */
+Err model_table_predict(Arena *a, ModelTable *t, bool written, const ModelSelector *s);
 
 #endif

@@ -38,7 +38,7 @@ Err type_rows_make(Run *r, Arena *a, TypeModel *t)
     TRY(model_table_make(&r->arena, &t->table));
     if (!type_model_extends(t)) return ERR_OK;
     TRY(type_model_selector(a, t, &s));
-    return model_table_predict(&r->arena, &t->table, MODEL_ROW_STEPS, &s);
+    return model_table_predict(&r->arena, &t->table, true, &s);
 }
 
 /* ---- regret ---- */
