@@ -282,7 +282,7 @@ const char **measuring_args(Run *r, const char *device)
     }
     if (r->in_rounds) {
         argv[n++] = "--race-stages";
-        argv[n++] = "1";
+        argv[n++] = r->race_stages ? "1" : "0";
         argv[n++] = "--check-winner";
         argv[n++] = "False";
     }

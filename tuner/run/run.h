@@ -143,7 +143,8 @@ typedef struct {
     bool stopped;        /* Ctrl-C: nothing is measured any more, the library is made of what is known */
     bool cache_cleared;  /* of objects, once, by --no-cache */
     double race_seconds; /* of a race on one size; 0: the client's own */
-    bool in_rounds;      /* of a search: races have one stage, and winners are checked on fresh data in the
+    int race_stages;     /* of races in rounds */
+    bool in_rounds;      /* of a search: races have race_stages, and winners are checked on fresh data in the
                           * last race alone */
     struct {             /* work that is done while a client measures: starting and reaping compilers */
         Err (*work)(void *ctx); /* NULL: none */

@@ -19,10 +19,13 @@
 /* Kernels of a size: at most KERNELS, none that is expected to take CLOSE times as long as the best. UNSURE
  * of them are those that would be the best if kernels without times nearby took OPTIMISM less than expected:
  * kernels that are expected to be slower than they are would never be measured else. Sizes: at most MOST, and
- * OF_OWN for each of the config's. RACE_S: seconds of a race, which only separates good kernels from bad
- * ones. */
-static const double CLOSE = 1.4, OPTIMISM = 0.3, RACE_S = 0.05;
-enum { KERNELS = 10, UNSURE = 3, MOST = 800, OF_OWN = 4 };
+ * OF_OWN for each of the config's; a choice among kernels with times of more takes longer than a microsecond
+ * (test/README.md). They are measured in parts, the first of FIRST_PART sizes and each twice as large as the
+ * one before, as the results of one part tell which kernels are worth measuring on the sizes of the next.
+ * COST: their seconds over those of search_cost.h, as kernels have their first samples only, which differ by
+ * 2 % from later ones: far less than a size differs from its neighbours. */
+static const double CLOSE = 1.4, OPTIMISM = 0.3, COST = 0.4;
+enum { KERNELS = 9, UNSURE = 3, MOST = 1800, OF_OWN = 9, FIRST_PART = 512 };
 
 /* ---- sizes ---- */
 
@@ -69,7 +72,7 @@ Err search_fill_choose(Run *r, Group *g, double seconds, double scale)
     TRY(draw(r, g, most, &g->searched.fill, &n_all));
     for (n = 0; n < n_all; n++) {
         const ProblemSize *z = &g->searched.fill[n];
-        sum += scale * (search_cost_of_size(pt, z) + KERNELS * search_cost_kernel(pt, z));
+        sum += COST * scale * (search_cost_of_size(pt, z) + KERNELS * search_cost_kernel(pt, z));
         if (sum > seconds) break;
     }
     g->searched.n_fill = n;
@@ -136,13 +139,19 @@ static void kernels_mark(const Known *k, const ProblemType *pt, const ProblemSiz
     best_mark(list, n, UNSURE, wanted);
 }
 
+/* Of the further sizes those that are measured together. */
+typedef struct {
+    ProblemSize *size;
+    size_t n;
+} FillPart;
+
 /* Which variants can run on the sizes: [size][variant]. */
-static Err runs_make(const Run *r, const Group *g, Arena *a, bool **out)
+static Err runs_make(const Run *r, const Group *g, const FillPart *part, Arena *a, bool **out)
 {
-    const size_t n = g->searched.n_variants, nz = g->searched.n_fill;
+    const size_t n = g->searched.n_variants, nz = part->n;
     Conditions *c;
     TRY_ALLOC(*out = ARENA_ARRAY(a, n * nz + 1, bool));
-    TRY(conditions_new(&g->problem->pt, g->searched.fill, nz, r->config->globals.MaxWorkspaceSize, &c));
+    TRY(conditions_new(&g->problem->pt, part->size, nz, r->config->globals.MaxWorkspaceSize, &c));
     for (size_t i = 0; i < n; i++) {
         if (!conditions_take(c, &g->variant[i].s)) continue; /* out of memory: the kernel is not measured */
         for (size_t z = 0; z < nz; z++) (*out)[z * n + i] = conditions_hold(c, z);
@@ -152,35 +161,34 @@ static Err runs_make(const Run *r, const Group *g, Arena *a, bool **out)
 }
 
 /* The pairs to measure: [size][variant of the group]. */
-static Err wanted_make(Run *r, const Group *g, Arena *a, bool **out)
+static Err wanted_make(Run *r, const Group *g, const FillPart *part, Arena *a, bool **out)
 {
-    const size_t n = g->searched.n_variants, nz = g->searched.n_fill;
+    const size_t n = g->searched.n_variants, nz = part->n;
     Known k;
     bool *runs;
     Ranked *list = ARENA_ARRAY(a, n + 1, Ranked);
     TRY_ALLOC(list);
     TRY_ALLOC(*out = ARENA_ARRAY(&r->arena, nz * g->n_variants + 1, bool));
     TRY(known_make(r, g, a, &k));
-    TRY(runs_make(r, g, a, &runs));
+    TRY(runs_make(r, g, part, a, &runs));
     for (size_t z = 0; z < nz; z++)
-        kernels_mark(&k, &g->problem->pt, &g->searched.fill[z], &runs[z * n], &(*out)[z * g->n_variants],
-                     list);
+        kernels_mark(&k, &g->problem->pt, &part->size[z], &runs[z * n], &(*out)[z * g->n_variants], list);
     return ERR_OK;
 }
 
 /* ---- measuring ---- */
 
-/* The group with the sizes of the fill alone. */
-static Err group_make(Run *r, const Group *g, Group *out)
+/* The group with the sizes of the part alone. */
+static Err group_make(Run *r, const Group *g, const FillPart *part, Group *out)
 {
     Arena a;
     bool *wanted;
     arena_init(&a, 0);
-    const Err e = wanted_make(r, g, &a, &wanted);
+    const Err e = wanted_make(r, g, part, &a, &wanted);
     arena_fini(&a);
     TRY(e);
     *out = *g;
-    out->size = g->searched.fill, out->n_sizes = g->searched.n_fill;
+    out->size = part->size, out->n_sizes = part->n;
     out->n_held_out = 0, out->order = NULL;
     out->wanted = wanted;
     out->round = ROUND_FILL;
@@ -251,12 +259,12 @@ static Err has_missing(Run *r, const Group *fill, bool *missing)
     return ERR_OK;
 }
 
-/* Measures a group's sizes. An interrupt or the end of the time leaves what was measured. */
-static Err group_fill(Run *r, size_t at)
+/* Measures sizes of a group. An interrupt or the end of the time leaves what was measured. */
+static Err part_fill(Run *r, size_t at, const FillPart *part)
 {
     Group own = r->group[at], fill;
     bool missing;
-    TRY(group_make(r, &own, &fill));
+    TRY(group_make(r, &own, part, &fill));
     TRY(has_missing(r, &fill, &missing));
     Err e = ERR_OK;
     if (missing) {
@@ -267,6 +275,20 @@ static Err group_fill(Run *r, size_t at)
         r->group[at] = own;
     }
     if (!e || run_stop(r, e, true)) e = results_add(r, &r->group[at], &fill);
+    return e;
+}
+
+static Err group_fill(Run *r, size_t at)
+{
+    ProblemSize *size = r->group[at].searched.fill;
+    const size_t n = r->group[at].searched.n_fill;
+    size_t next = FIRST_PART;
+    Err e = ERR_OK;
+    r->late = false;
+    for (size_t from = 0, some; !e && from < n && !r->stopped && !r->late; from += some, next *= 2) {
+        some = n - from < next + next / 2 ? n - from : next;
+        e = part_fill(r, at, &(FillPart){&size[from], some});
+    }
     return e;
 }
 
@@ -302,19 +324,16 @@ Err step_fill(Run *r)
     Globals *g = &r->config->globals;
     const Globals as_given = *g;
     const uint64_t deadline_ns = r->deadline_ns;
-    const double race_s = r->race_seconds;
     size_t n = 0;
     for (size_t i = 0; i < r->n_groups; i++) n += r->group[i].skip ? 0 : r->group[i].searched.n_fill;
     if (!n) return ERR_OK;
     bool *skip = ARENA_ARRAY(&r->arena, r->n_groups + 1, bool);
     TRY_ALLOC(skip);
     search_globals_of_rounds(r);
-    r->race_seconds = RACE_S;
-    r->in_rounds = true;
+    r->in_rounds = true, r->race_stages = 0;
     const Err e = groups_fill(r, skip);
     for (size_t i = 0; i < r->n_groups; i++) r->group[i].skip = skip[i];
     r->in_rounds = r->late = false;
-    r->race_seconds = race_s;
     r->deadline_ns = deadline_ns;
     *g = as_given;
     TRY(e);

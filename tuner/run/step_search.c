@@ -528,7 +528,7 @@ static bool has_results(const Searching *x)
 static Err rounds_run(Searching *x)
 {
     x->r->race_seconds = ROUND_RACE_S;
-    x->r->in_rounds = true;
+    x->r->in_rounds = true, x->r->race_stages = 1;
     if (x->overlaps) x->r->aside.work = next_compile, x->r->aside.ctx = x;
     Err e = rounds_choose(x);
     while (!e && x->next.n_pairs && !is_late(x)) e = round_run(x);
