@@ -299,7 +299,7 @@ static void test_loops(void **state)
 static void test_loop_after_fork(void **state)
 {
     (void)state;
-    int status;
+    int status = 0;
     parallel_for(N, 4, count_task, NULL);
     assert_true(all_are(1));
     const pid_t child = fork();
