@@ -295,12 +295,6 @@ static void fill_column(void *ctx, int64_t task)
 
 static int64_t chunks_of(const Fill *f) { return (f->n - f->first + CHUNK - 1) / CHUNK; }
 
-static void fill_any(Fill *f, int n_threads)
-{
-    if (from_table(f->how) && f->n >= ENTRIES / 4 && fill_from_table(f, chunks_of(f), n_threads)) return;
-    parallel_for(chunks_of(f), n_threads, fill_plain, f);
-}
-
 void init_more(DataType t, InitType how, uint64_t seed, int64_t from, int64_t to, int n_threads, void *out)
 {
     const int64_t packing = type_info(t)->packing;
@@ -311,7 +305,8 @@ void init_more(DataType t, InitType how, uint64_t seed, int64_t from, int64_t to
               .how = how,
               .seed = seed,
               .out = out};
-    fill_any(&f, n_threads);
+    if (from_table(how) && f.n >= ENTRIES / 4 && fill_from_table(&f, chunks_of(&f), n_threads)) return;
+    parallel_for(chunks_of(&f), n_threads, fill_plain, &f);
 }
 
 void init_tensor(const Tensor *t, InitType how, uint64_t seed, int n_threads, void *out)

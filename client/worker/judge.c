@@ -9,7 +9,7 @@
 #include "client/worker/number.h"
 
 /* Makes the validator when it is first needed. Where winners are not checked again, as in the rounds of a
- * search, that is left to a later race, and a brief check does. */
+ * search, its checks are brief: a later race checks the winners. */
 static Err make_validator(Tensors *t)
 {
     if (t->validator) return 0;

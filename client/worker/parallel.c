@@ -22,7 +22,7 @@ static struct {
     pthread_mutex_t one; /* held during a loop: one at a time */
     pthread_mutex_t m;   /* guards what follows */
     pthread_cond_t wake, left;
-    Loop *loop;   /* NULL: none runs, or it has its threads */
+    Loop *loop;   /* the loop that runs; NULL: none */
     int n_wanted; /* threads that may still enter the loop */
     int n_inside, n_threads;
 } pool = {.one = PTHREAD_MUTEX_INITIALIZER,

@@ -72,13 +72,16 @@ static Err make_all(Tensors *t, uint64_t seed)
     return 0;
 }
 
-/* Copies a tensor's pristine data. */
+/* Copies a tensor's pristine data to the device. */
+static Err data_write(Tensors *t, int tensor, const DeviceMem *to, uint64_t offset)
+{
+    if (t->shared[tensor]) return operand_write(t->operands, t->shared[tensor], to, offset, t->bytes[tensor]);
+    return t->device->api->copy_to(t->device, to, offset, t->pristine[tensor], t->bytes[tensor]);
+}
+
 static Err upload_tensor(Tensors *t, TensorSet *s, int tensor)
 {
-    if (t->shared[tensor])
-        return operand_write(t->operands, t->shared[tensor], &s->buffer[tensor], s->pad, t->bytes[tensor]);
-    return t->device->api->copy_to(t->device, &s->buffer[tensor], s->pad, t->pristine[tensor],
-                                   t->bytes[tensor]);
+    return data_write(t, tensor, &s->buffer[tensor], s->pad);
 }
 
 static Err write_tensor(Tensors *t, TensorSet *s, int tensor)
@@ -168,13 +171,6 @@ uint64_t set_operand(const TensorSet *s, const Problem *p, int tensor)
     return s->pointers.address + (uint64_t)tensor * 8 * (uint64_t)p->shape.batch;
 }
 
-static Err pool_write(Tensors *t, int tensor, uint64_t at)
-{
-    if (t->shared[tensor])
-        return operand_write(t->operands, t->shared[tensor], &t->pool, at, t->bytes[tensor]);
-    return t->device->api->copy_to(t->device, &t->pool, at, t->pristine[tensor], t->bytes[tensor]);
-}
-
 /* One allocation for all copies: the first is filled from the host, the others by doubling on the device. */
 static Err make_pool(Tensors *t, int wanted)
 {
@@ -190,7 +186,7 @@ static Err make_pool(Tensors *t, int wanted)
     for (int i = 0; i < TENSOR_COUNT; i++) {
         DeviceMem d = {.address = t->pool.address + at[i], .bytes = t->bytes[i]};
         if (t->pristine[i])
-            TRY(pool_write(t, i, at[i]));
+            TRY(data_write(t, i, &t->pool, at[i]));
         else
             TRY(api->fill(t->device, &d, is_unread_c(t, i) ? number_poison(t->problem->tensor[i].type) : 0));
     }

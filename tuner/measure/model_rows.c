@@ -268,11 +268,11 @@ static Err row_add(Arena *a, const Rows *r, size_t i)
 }
 
 /* Adds rows of the sizes that gain enough until the table has `most`. */
-static Err rows_add(Arena *a, Rows *r, int passes, size_t most)
+static Err rows_add(Arena *a, Rows *r, size_t most)
 {
     ModelTable *t = r->t;
     bool more = true;
-    for (int pass = 0; more && pass < passes; pass++) {
+    for (int pass = 0; more && pass < PASSES; pass++) {
         more = false;
         if (pass > 0) TRY(parts_do(r, row_part));
         for (int i = 0; i < SECTIONS; i++) r->before[i] = t->keys[i].n;
@@ -295,12 +295,12 @@ static Err kernels_find(Arena *lists, Rows *r)
 }
 
 /* Adds rows of these sizes until the table has `most`. lists: what is not kept. */
-static Err rows_predict(Arena *a, Arena *lists, Rows *r, int passes, size_t most)
+static Err rows_predict(Arena *a, Arena *lists, Rows *r, size_t most)
 {
     const size_t bytes = (r->n + 1) * sizeof *r->of;
     TRY_ALLOC(r->of = spread_alloc(bytes));
     Err e = kernels_find(lists, r);
-    if (!e) e = rows_add(a, r, passes, most);
+    if (!e) e = rows_add(a, r, most);
     spread_free(r->of, bytes);
     return e;
 }
@@ -313,7 +313,7 @@ static Err draws_add(Arena *a, Arena *lists, Rows *r, size_t n, int64_t batch, i
     RangeSize *size;
     TRY(model_draws_make(lists, t->pt, t->m, t->out, &draws, &size, &r->n));
     r->at = size;
-    return rows_predict(a, lists, r, PASSES, most);
+    return rows_predict(a, lists, r, most);
 }
 
 /* Rows of batches, of lines, of a grid over the range, and of sizes that are drawn from it. */
@@ -325,14 +325,14 @@ static Err rows_all(Arena *a, Arena *lists, Rows *r, bool written)
     if (batch > 1) {
         TRY(model_range_make(lists, t->pt, t->m, t->out, 1, batch, &size, &r->n));
         r->at = size;
-        TRY(rows_predict(a, lists, r, PASSES, MODEL_ROWS_BATCHED));
+        TRY(rows_predict(a, lists, r, MODEL_ROWS_BATCHED));
     }
     TRY(model_lines_make(lists, t->pt, t->m, t->out, &size, &r->n));
     r->at = size;
-    TRY(rows_predict(a, lists, r, PASSES, t->n_more + MODEL_ROWS_LINES));
+    TRY(rows_predict(a, lists, r, t->n_more + MODEL_ROWS_LINES));
     TRY(model_range_make(lists, t->pt, t->m, t->out, written ? MODEL_ROW_STEPS : 1, 1, &size, &r->n));
     r->at = size;
-    TRY(rows_predict(a, lists, r, PASSES, MODEL_ROWS_GRIDS));
+    TRY(rows_predict(a, lists, r, MODEL_ROWS_GRIDS));
     for (int turn = 0; written && turn < TURNS; turn++) {
         if (batch > 1) TRY(draws_add(a, lists, r, DRAWS_BATCHED, batch, 2 * turn, MODEL_ROWS_MAX));
         TRY(draws_add(a, lists, r, DRAWS, 1, 2 * turn + 1, MODEL_ROWS_MAX));

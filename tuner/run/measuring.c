@@ -282,7 +282,8 @@ const char **measuring_args(Run *r, const char *device)
     }
     if (r->in_rounds) {
         argv[n++] = "--race-stages";
-        argv[n++] = r->race_stages ? "1" : "0";
+        argv[n++] = arena_printf(&r->arena, "%d", r->race_stages).s;
+        if (!argv[n - 1]) return NULL;
         argv[n++] = "--check-winner";
         argv[n++] = "False";
     }
