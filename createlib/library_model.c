@@ -7,9 +7,9 @@
  *     residuals: [[thousandths of log(measured / predicted) of each kernel, or null], ...]
  *
  * residuals has a list for each size. Where there are enough of them, trees are trained
- * (problem/model_train.h):
+ * (problem/model_train.h), and only some of the sizes are there (problem/model_points.h):
  *
- *     trees: {depth: D, features: [...], bounds: [...], values: [...]}     of problem/model_trees.h
+ *     symmetricTrees: {depth: D, features: [...], bounds: [...], values: [...]}     of problem/model_trees.h
  *     left: [[thousandths of what the trees leave of each residual, or null], ...]
  */
 #include <math.h>
@@ -20,6 +20,7 @@
 #include "base/vec.h"
 #include "createlib/library_internal.h"
 #include "createlib/library_table.h"
+#include "problem/model_points.h"
 #include "problem/model_train.h"
 
 typedef struct {
@@ -38,6 +39,8 @@ typedef struct {
     VEC(Residual) residual; /* after model_read sorted by size */
     size_t n_sizes;
     Arena a; /* of what follows */
+    size_t n_kept;
+    bool *kept; /* of each size, in the order of the residuals: it is written */
     ModelEntry *entry;
     ModelTrees *trees; /* NULL: none */
 } Model;
@@ -148,6 +151,24 @@ static Err trees_make(Model *m)
     return model_train(&m->a, &x, &m->trees);
 }
 
+/* Decides which sizes are written. */
+static Err sizes_keep(Model *m)
+{
+    ModelSize *size = ARENA_ARRAY(&m->a, m->n_sizes + 1, ModelSize);
+    uint32_t *n_times = ARENA_ARRAY(&m->a, m->n_sizes + 1, uint32_t);
+    size_t n = 0;
+    TRY_ALLOC(size);
+    TRY_ALLOC(n_times);
+    for (size_t i = 0; i < m->residual.n; i++) {
+        const Residual *r = &m->residual.v[i];
+        if (!i || !same_size(r, r - 1)) size[n++] = size_of(r);
+        n_times[n - 1]++;
+    }
+    TRY(model_points_keep(&m->a, n, size, n_times, m->trees != NULL, &m->kept));
+    for (size_t z = 0; z < n; z++) m->n_kept += m->kept[z];
+    return ERR_OK;
+}
+
 /* What the trees leave of a residual. */
 static double left_of(const Model *m, const Residual *r)
 {
@@ -205,11 +226,19 @@ static size_t emit_row(Emit *e, const Model *m, size_t from, double value(const 
     return i;
 }
 
+static size_t next_size(const Model *m, size_t from)
+{
+    size_t i = from + 1;
+    while (i < m->residual.n && same_size(&m->residual.v[i], &m->residual.v[from])) i++;
+    return i;
+}
+
 static void emit_rows(Emit *e, const Model *m, const char *key, double value(const Model *, const Residual *))
 {
+    size_t z = 0;
     emit_cstr(e, key);
-    emit_seq(e, m->n_sizes, false);
-    for (size_t i = 0; i < m->residual.n;) i = emit_row(e, m, i, value);
+    emit_seq(e, m->n_kept, false);
+    for (size_t i = 0; i < m->residual.n; z++) i = m->kept[z] ? emit_row(e, m, i, value) : next_size(m, i);
     emit_end(e);
 }
 
@@ -223,27 +252,28 @@ static void emit_floats(Emit *e, const char *key, const float *v, size_t n)
 
 static void emit_trees(Emit *e, const ModelTrees *t)
 {
-    const size_t nodes = (size_t)t->n * model_trees_nodes(t);
-    emit_cstr(e, "trees");
+    const size_t levels = (size_t)t->n * (size_t)t->depth;
+    emit_cstr(e, "symmetricTrees");
     emit_map(e, 4, false);
-    emit_floats(e, "bounds", t->at, nodes);
+    emit_floats(e, "bounds", t->at, levels);
     emit_cstr(e, "depth");
     emit_int(e, t->depth);
     emit_cstr(e, "features");
-    emit_seq(e, nodes, true);
-    for (size_t i = 0; i < nodes; i++) emit_int(e, t->feature[i]);
+    emit_seq(e, levels, true);
+    for (size_t i = 0; i < levels; i++) emit_int(e, t->feature[i]);
     emit_end(e);
-    emit_floats(e, "values", t->value, nodes + (size_t)t->n);
+    emit_floats(e, "values", t->value, (size_t)t->n << t->depth);
     emit_end(e);
 }
 
 static void emit_sizes(Emit *e, const Model *m)
 {
     const Residual *r = m->residual.v;
+    size_t z = 0;
     emit_cstr(e, "sizes");
-    emit_seq(e, m->n_sizes, false);
-    for (size_t i = 0; i < m->residual.n; i++) {
-        if (i && same_size(&r[i], &r[i - 1])) continue;
+    emit_seq(e, m->n_kept, false);
+    for (size_t i = 0; i < m->residual.n; i = next_size(m, i)) {
+        if (!m->kept[z++]) continue;
         emit_seq(e, MODEL_RESIDUAL_NUMBERS - 1, true);
         for (size_t k = 0; k < MODEL_RESIDUAL_NUMBERS - 1; k++) emit_number(e, r[i].size[k]);
         emit_end(e);
@@ -295,6 +325,7 @@ Err library_emit_model(Emit *e, const LibraryPart *part, size_t n)
     arena_init(&m.a, 0);
     Err err = model_read(&m, part, n);
     if (!err) err = trees_make(&m);
+    if (!err) err = sizes_keep(&m);
     if (!err) {
         emit_cstr(e, "performanceModel");
         emit_map(e, m.trees ? 5 : 3, false);

@@ -72,7 +72,7 @@ static Err floats_read(const FileReader *r, const Node *list, const char *what, 
 
 static Err features_read(const FileReader *r, const Node *list, size_t n, uint8_t *out)
 {
-    static const char WHAT[] = "features of the trees of performanceModel";
+    static const char WHAT[] = "features of symmetricTrees of performanceModel";
     TRY(node_seq(list, r->name, WHAT, n, n));
     for (size_t i = 0; i < n; i++) {
         int64_t v;
@@ -82,30 +82,36 @@ static Err features_read(const FileReader *r, const Node *list, size_t n, uint8_
     return ERR_OK;
 }
 
-/* The trees, which libraries of few times have not, and what these leave of the residuals. */
+/* The trees, which libraries of few times have not, and what these leave of the residuals. Older libraries
+ * have trees whose nodes compare each for itself, under "trees", and do without them. */
 static Err trees_read(FileReader *r, const Node *n, ModelSelector *s)
 {
     Arena *a = &r->lib->arena;
-    const Node *trees = node_get(n, "trees"), *left = node_get(n, "left"), *values;
+    const Node *trees = node_get(n, "symmetricTrees"), *left = node_get(n, "left"), *values;
     int64_t depth;
     ModelTrees *t;
     if (!trees) return ERR_OK;
-    TRY(node_map(trees, r->name, "trees of performanceModel"));
+    TRY(node_map(trees, r->name, "symmetricTrees of performanceModel"));
     values = node_get(trees, "values");
     if (!left || !values || !node_get(trees, "depth") || !node_get(trees, "features") ||
         !node_get(trees, "bounds"))
         FAIL(ERR_INPUT,
-             "%s:%d: trees of performanceModel need depth, features, bounds and values, and left beside them",
+             "%s:%d: symmetricTrees of performanceModel need depth, features, bounds and values, and left "
+             "beside them",
              r->name, trees->line);
-    TRY(node_int(node_get(trees, "depth"), r->name, "depth of trees", 1, MODEL_TREES_DEPTH, &depth));
-    TRY(node_seq(values, r->name, "values of the trees of performanceModel", 0,
+    TRY(node_int(node_get(trees, "depth"), r->name, "depth of symmetricTrees of performanceModel", 1,
+                 MODEL_TREES_DEPTH, &depth));
+    TRY(node_seq(values, r->name, "values of symmetricTrees of performanceModel", 0,
                  (size_t)MODEL_TREES_MAX << depth));
     TRY(model_trees_new(a, (int)(values->n >> depth), (int)depth, &t));
-    const size_t nodes = (size_t)t->n * model_trees_nodes(t);
-    TRY(floats_read(r, values, "values of the trees of performanceModel", (size_t)t->n << depth, t->value));
-    TRY(floats_read(r, node_get(trees, "bounds"), "bounds of the trees of performanceModel", nodes, t->at));
-    TRY(features_read(r, node_get(trees, "features"), nodes, t->feature));
-    TRY(model_selector_trees(a, s, t));
+    const size_t levels = (size_t)t->n * (size_t)t->depth;
+    TRY(floats_read(r, values, "values of symmetricTrees of performanceModel", (size_t)t->n << depth,
+                    t->value));
+    TRY(floats_read(r, node_get(trees, "bounds"), "bounds of symmetricTrees of performanceModel", levels,
+                    t->at));
+    TRY(features_read(r, node_get(trees, "features"), levels, t->feature));
+    const Err bounds = model_selector_trees(a, s, t);
+    if (bounds) return err_context(bounds, "%s:%d: ", r->name, trees->line);
     TRY(node_seq(left, r->name, "left of performanceModel", s->n_points, s->n_points));
     for (size_t p = 0; p < s->n_points; p++)
         TRY(row_read(r, node_at(left, p), "left of performanceModel", "number of left of performanceModel",

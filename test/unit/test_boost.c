@@ -47,13 +47,13 @@ static void made(Made *m, float level)
 }
 
 /* The mean square of what the trees leave of new rows, without its mean. */
-static double error_of(const Boost *b)
+static double error_of(const ModelTrees *b)
 {
     double sum = 0, squares = 0;
     for (int i = 0; i < N; i++) {
         float x[N_FEATURES];
         for (int f = 0; f < N_FEATURES; f++) x[f] = (float)draw(-1, 1);
-        const double e = (double)(truth(x) - boost_value(b, x));
+        const double e = (double)(truth(x) - model_trees_value(b, x));
         sum += e, squares += e * e;
     }
     return squares / N - sum / N * sum / N;
@@ -64,7 +64,7 @@ static void trees_learn(void **unused)
     (void)unused;
     static Made m;
     Arena a;
-    Boost *b, *again;
+    ModelTrees *b, *again;
     arena_init(&a, 0);
     made(&m, 0);
     assert_ok(boost_train(&a, &m.rows, &OPTIONS, &b));
@@ -72,7 +72,8 @@ static void trees_learn(void **unused)
     const double error = error_of(b); /* the variance of truth is 0.34 */
     if (!(error < 0.02)) fail_msg("the trees leave %g", error);
     for (int i = 0; i < N; i++)
-        assert_true(boost_value(b, &m.x[i * N_FEATURES]) == boost_value(again, &m.x[i * N_FEATURES]));
+        assert_true(model_trees_value(b, &m.x[i * N_FEATURES]) ==
+                    model_trees_value(again, &m.x[i * N_FEATURES]));
     arena_fini(&a);
 }
 
@@ -82,7 +83,7 @@ static void groups_do_not_count(void **unused)
     (void)unused;
     static Made m;
     Arena a;
-    Boost *b;
+    ModelTrees *b;
     arena_init(&a, 0);
     made(&m, 20);
     assert_ok(boost_train(&a, &m.rows, &OPTIONS, &b));
@@ -96,19 +97,19 @@ static void few_rows(void **unused)
     (void)unused;
     static Made m;
     Arena a;
-    Boost *b;
+    ModelTrees *b;
     arena_init(&a, 0);
     made(&m, 0);
     m.rows.n = 0;
     assert_ok(boost_train(&a, &m.rows, &OPTIONS, &b));
-    assert_true(boost_value(b, m.x) == 0);
+    assert_true(model_trees_value(b, m.x) == 0);
     m.rows.n = 1;
     assert_ok(boost_train(&a, &m.rows, &OPTIONS, &b));
-    assert_true(boost_value(b, m.x) == 0); /* it is all of its group */
+    assert_true(model_trees_value(b, m.x) == 0); /* it is all of its group */
     for (int i = 0; i < N * N_FEATURES; i++) m.x[i] = 1;
     m.rows.n = N;
     assert_ok(boost_train(&a, &m.rows, &OPTIONS, &b));
-    assert_true(isfinite(boost_value(b, m.x)));
+    assert_true(isfinite(model_trees_value(b, m.x)));
     arena_fini(&a);
 }
 
@@ -210,28 +211,31 @@ static void trees_help(void **unused)
     arena_fini(&a);
 }
 
-/* The trees as they are at run time say the same; one that is only a leaf too. */
-static void at_run_time(void **unused)
+/* Where no comparison leaves enough rows on both sides, a tree has the same value on both. */
+static void short_trees(void **unused)
 {
     (void)unused;
     static Made m;
     Arena a;
-    Boost *b;
     ModelTrees *t;
-    BoostOptions short_of = OPTIONS;
+    BoostOptions few = OPTIONS;
     arena_init(&a, 0);
     made(&m, 0);
-    for (int leaves = 0; leaves < 2; leaves++) {
-        if (leaves) short_of.leaf_least = 700; /* few comparisons leave that much on both sides */
-        assert_ok(boost_train(&a, &m.rows, &short_of, &b));
-        assert_ok(boost_trees(&a, b, &t));
-        assert_int_equal(t->n, OPTIONS.n_trees);
-        for (int i = 0; i < 500; i++) {
-            float x[MODEL_FEATURES] = {0};
-            for (int f = 0; f < N_FEATURES; f++) x[f] = (float)draw(-1, 1);
-            assert_float_equal(model_trees_value(t, x), boost_value(b, x), 1e-5);
-        }
+    few.leaf_least = 400; /* a tree's second comparison cannot leave that much on both sides */
+    assert_ok(boost_train(&a, &m.rows, &few, &t));
+    assert_int_equal(t->n, OPTIONS.n_trees);
+    int n_short = 0;
+    for (int i = 0; i < t->n; i++) {
+        const float *value = &t->value[(size_t)i << t->depth];
+        bool pairs = true;
+        for (int k = 0; k < 1 << t->depth; k += 2) pairs &= value[k] == value[k + 1];
+        n_short += pairs;
     }
+    assert_int_equal(n_short, t->n);
+    const double error = error_of(t);
+    if (!(error < 0.2)) fail_msg("the trees leave %g", error);
+    few.depth = MODEL_TREES_DEPTH + 1;
+    assert_int_equal(boost_train(&a, &m.rows, &few, &t), ERR_INPUT);
     arena_fini(&a);
 }
 
@@ -256,7 +260,7 @@ static void few_sizes(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(trees_learn), cmocka_unit_test(groups_do_not_count),
-                                       cmocka_unit_test(few_rows),    cmocka_unit_test(at_run_time),
+                                       cmocka_unit_test(few_rows),    cmocka_unit_test(short_trees),
                                        cmocka_unit_test(trees_help),  cmocka_unit_test(few_sizes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,8 @@
 
 #include "problem/model_select.h"
 
-/* Kernel 0 has small tiles, 1 and 2 large ones; 2 is the faster one where M is a multiple of 4. */
+/* Kernel 0 has small tiles, 1 and 2 large ones; 2 is the faster one where M is a multiple of 4. Its flag
+ * counts for trees alone. */
 static ModelEntry entry_of(int index)
 {
     return (ModelEntry){.kernel = {.class = MODEL_VECTOR,
@@ -28,6 +29,7 @@ static ModelEntry entry_of(int index)
                                    .load_b = 4,
                                    .store = 4,
                                    .steps = 16,
+                                   .flags = index == 2 ? MODEL_LAGS : 0,
                                    .rate = index ? 128 : 64,
                                    .peak = 128,
                                    .local_bytes = index ? 1024 : 512},
@@ -71,12 +73,19 @@ static void make(Buf *b, const char *residuals, double version)
 
 static const char known[] = "[[0, 0, 0], [0, 0, -100]]";
 
-/* One tree: from M = 256 on, whose logarithm is feature 0, kernels of 128 rows (feature 8) take e^0.1 times
- * as long as the model says, others e^-0.1. */
+/* What the trees compare with: M of the size is feature 0, the rows of a kernel's tile are 8, and whether a
+ * warp group lags (MODEL_LAGS) is 26. */
 #define TREES(depth, features, bounds, values)                                                               \
-    "\n    trees: {depth: " depth ", features: [" features "], bounds: [" bounds "], values: [" values "]}"
+    "\n    symmetricTrees: {depth: " depth ", features: [" features "], bounds: [" bounds                    \
+    "], values: [" values "]}"
 #define LEFT(rows) "\n    left: [" rows "]"
-static const char trees[] = TREES("2", "0, 8, 8", "8, 6, 6", "0, 0, -0.1, 0.1");
+/* One tree: from M = 256 on, kernels of 128 rows take e^0.1 times as long as the model says, others
+ * e^-0.1. */
+static const char by_rows[] = TREES("2", "0, 8", "256, 64", "0, 0, -0.1, 0.1");
+/* The same of kernels that lag, which only kernel 2 does; below 256, the other way round. */
+static const char by_lag[] = TREES("2", "0, 26", "256, 1", "0.1, -0.1, -0.1, 0.1");
+/* Two trees of one level: the second one takes back what the first one says, and more of it. */
+static const char by_two[] = TREES("1", "26, 26", "1, 0.5", "-0.2, 0.2, 0.4, -0.4");
 
 static void chooses(void **state)
 {
@@ -169,55 +178,119 @@ static void numbers(void **state)
     assert_false(model_residual_read(w, &again));
 }
 
+/* A library with `known` and what follows it. */
+static Err parse_with(const char *more, Library **lib)
+{
+    Buf b, residuals;
+    buf_init(&residuals);
+    buf_printf(&residuals, "%s%s", known, more);
+    make(&b, buf_cstr(&residuals), MODEL_VERSION);
+    const Err e = library_parse("lib.yaml", buf_view(&b), NULL, &gfx906, lib);
+    buf_fini(&b);
+    buf_fini(&residuals);
+    return e;
+}
+
 /* The trees change the choice where the model's times are close, and what they leave counts beside them. */
 static void by_trees(void **state)
 {
     (void)state;
     static const struct {
-        const char *left; /* NULL: no trees */
-        int64_t kernel;
-    } cases[] = {{NULL, 2}, {LEFT("[0, 0, 0], [0, 0, -100]"), 2}, {LEFT("[0, 0, 0], [0, -300, 0]"), 1}};
+        const char *trees, *left; /* "": none */
+        int64_t m, kernel;
+    } cases[] = {
+        {"", "", 4000, 2},
+        {by_rows, LEFT("[0, 0, 0], [0, 0, -100]"), 4000, 2},
+        {by_rows, LEFT("[0, 0, 0], [0, -300, 0]"), 4000, 1},
+        {"", "", 200, 2},
+        {by_lag, LEFT("[0, 0, 0], [0, 0, -100]"), 4000, 1},
+        {by_lag, LEFT("[0, 0, 0], [0, 0, 20]"), 200, 2},
+        {by_lag, LEFT("[0, 0, 0], [0, 0, -900]"), 4000, 2},
+        {by_two, LEFT("[0, 0, 0], [0, 0, 100]"), 4000, 2},
+    };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        Buf b, residuals;
+        char more[512];
         Library *lib;
-        buf_init(&residuals);
-        buf_puts(&residuals, known);
-        if (cases[i].left) buf_printf(&residuals, "%s%s", trees, cases[i].left);
-        make(&b, buf_cstr(&residuals), MODEL_VERSION);
-        assert_ok(library_parse("lib.yaml", buf_view(&b), NULL, &gfx906, &lib));
-        const Selection s = choose(lib, 4000, 4096, 4096);
+        snprintf(more, sizeof more, "%s%s", cases[i].trees, cases[i].left);
+        assert_ok(parse_with(more, &lib));
+        const Selection s = choose(lib, cases[i].m, 4096, 4096);
         assert_true(s.why == WHY_MODEL);
-        assert_int_equal(s.solution->index, cases[i].kernel);
+        if (s.solution->index != cases[i].kernel)
+            fail_msg("case %zu: kernel %lld, expected %lld", i, (long long)s.solution->index,
+                     (long long)cases[i].kernel);
         library_free(lib);
-        buf_fini(&b);
-        buf_fini(&residuals);
     }
 }
+
+/* Older libraries have trees of another form, which are not read, whatever they say: the library chooses as
+ * without them. */
+static void older_trees(void **state)
+{
+    (void)state;
+    static const char *const older[] = {
+        "\n    trees: {depth: 2, features: [0, 8, 8], bounds: [8, 6, 6], values: [0, 0, -0.1, 0.1]}" LEFT(
+            "[0, 0, 0], [0, -300, 0]"),
+        "\n    trees: {depth: 1, features: [26], bounds: [1], values: [-9, 9]}" LEFT("[0, 0, 0], [0, 0, 0]"),
+        "\n    trees: {depth: 99, features: [x], other: []}",
+        "\n    trees: [1, {a: b}, 1e99]" LEFT("x"),
+        "\n    trees: text",
+        "\n    trees: ",
+    };
+    static const int64_t m[] = {32, 200, 4000, 4001};
+    Library *without;
+    assert_ok(parse_with("", &without));
+    for (size_t i = 0; i < sizeof older / sizeof *older; i++) {
+        Library *lib;
+        assert_ok(parse_with(older[i], &lib));
+        for (size_t z = 0; z < sizeof m / sizeof *m; z++) {
+            const Selection s = choose(lib, m[z], 4096, 4096), expected = choose(without, m[z], 4096, 4096);
+            assert_true(s.why == WHY_MODEL && expected.why == WHY_MODEL);
+            assert_int_equal(s.solution->index, expected.solution->index);
+            assert_true(s.speed == expected.speed);
+        }
+        library_free(lib);
+    }
+    library_free(without);
+}
+
+/* 13 trees of 5 levels with 65 bounds of the same feature. */
+#define TIMES_13(x) x ", " x ", " x ", " x ", " x ", " x ", " x ", " x ", " x ", " x ", " x ", " x ", " x
+#define ZEROS_8 "0, 0, 0, 0, 0, 0, 0, 0"
+#define TO_65                                                                                                \
+    "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, "            \
+    "26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, "               \
+    "48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65"
+#define MANY_BOUNDS                                                                                          \
+    TREES("5", TIMES_13("0, 0, 0, 0, 0"), TO_65, TIMES_13(ZEROS_8 ", " ZEROS_8 ", " ZEROS_8 ", " ZEROS_8))
 
 static void bad_trees(void **state)
 {
     (void)state;
+#define NOTHING_LEFT LEFT("[0, 0, 0], [0, 0, 0]")
     static const char *const bad[][2] = {
-        {TREES("2", "0, 8, 8", "8, 6, 6", "0, 0, 0, 0"), "need depth"},
-        {TREES("99", "", "", "") LEFT("[0, 0, 0], [0, 0, 0]"), "99"},
-        {TREES("2", "0, 8", "8, 6, 6", "0, 0, 0, 0") LEFT("[0, 0, 0], [0, 0, 0]"), "features of the trees"},
-        {TREES("2", "0, 8, 200", "8, 6, 6", "0, 0, 0, 0") LEFT("[0, 0, 0], [0, 0, 0]"), "200"},
-        {TREES("2", "0, 8, 8", "8, 6, 1e35", "0, 0, 0, 0") LEFT("[0, 0, 0], [0, 0, 0]"), "1e35"},
-        {TREES("2", "0, 8, 8", "8, 6, 6", "0, 0, 0, 0, 0") LEFT("[0, 0, 0], [0, 0, 0]"),
-         "values of the trees"},
-        {TREES("2", "0, 8, 8", "8, 6, 6", "0, 0, 0, 0") LEFT("[0, 0, 0]"), "left of performanceModel"},
+        {TREES("2", "0, 8", "8, 6", "0, 0, 0, 0"), "need depth"},
+        {"\n    symmetricTrees: {depth: 2, features: [0, 8], values: [0, 0, 0, 0]}" NOTHING_LEFT,
+         "need depth"},
+        {"\n    symmetricTrees: [2]" NOTHING_LEFT, "symmetricTrees of performanceModel: expected a map"},
+        {TREES("99", "", "", "") NOTHING_LEFT, "99"},
+        {TREES("2", "0", "8, 6", "0, 0, 0, 0") NOTHING_LEFT, "features of symmetricTrees"},
+        {TREES("2", "0, 8, 8", "8, 6", "0, 0, 0, 0") NOTHING_LEFT, "features of symmetricTrees"},
+        {TREES("2", "0, 200", "8, 6", "0, 0, 0, 0") NOTHING_LEFT, "200"},
+        {TREES("2", "0, 8", "8, 6, 6", "0, 0, 0, 0") NOTHING_LEFT, "bounds of symmetricTrees"},
+        {TREES("2", "0, 8", "8, 1e35", "0, 0, 0, 0") NOTHING_LEFT, "1e35"},
+        {TREES("2", "0, 8", "8, 6", "0, 0, 0, 1e35") NOTHING_LEFT, "values of symmetricTrees"},
+        {TREES("2", "0, 8", "8, 6", "0, 0, 0, 0, 0") NOTHING_LEFT, "values of symmetricTrees"},
+        {TREES("2", "0, 8", "8, 6", "0, 0, 0, 0") LEFT("[0, 0, 0]"), "left of performanceModel"},
+        {TREES("2", "0, 8", "8, 6", "0, 0, 0, 0") LEFT("[0, 0, 0], [0, 0]"), "left of performanceModel"},
+        {TREES("2", "0, 8", "8, 6", "0, 0, 0, 0") LEFT("[0, 0, 0], [0, 0, 1000000]"), "1000000"},
+        {MANY_BOUNDS NOTHING_LEFT, "trees with more than 64 bounds of a feature"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        Buf b, residuals;
         Library *lib = NULL;
-        buf_init(&residuals);
-        buf_printf(&residuals, "%s%s", known, bad[i][0]);
-        make(&b, buf_cstr(&residuals), MODEL_VERSION);
-        const Err e = library_parse("lib.yaml", buf_view(&b), NULL, &gfx906, &lib);
+        const Err e = parse_with(bad[i][0], &lib);
         if (e != ERR_INPUT || !strstr(err_message(), bad[i][1]))
             fail_msg("case %zu: error %d '%s', expected '%s'", i, e, err_message(), bad[i][1]);
-        buf_fini(&b);
-        buf_fini(&residuals);
+        assert_true(str_starts(str_from(err_message()), "lib.yaml:"));
     }
 }
 
@@ -225,6 +298,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(chooses),    cmocka_unit_test(without_a_model),
                                        cmocka_unit_test(bad_models), cmocka_unit_test(numbers),
-                                       cmocka_unit_test(by_trees),   cmocka_unit_test(bad_trees)};
+                                       cmocka_unit_test(by_trees),   cmocka_unit_test(older_trees),
+                                       cmocka_unit_test(bad_trees)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include "base/spread.h"
 #include "measure/model.h"
 #include "measure/model_teach.h"
+#include "problem/model_points.h"
 #include "measure/model_rows.h"
 #include "measure/stats.h"
 
@@ -67,16 +68,28 @@ static double predicted(const ModelMatrix *m, size_t k, size_t z, const ModelDev
     return model_time(kernel, d, &r[kernel->class], &m->size[z], NULL);
 }
 
+static Err points_keep(Arena *a, const ModelMatrix *m, const bool *out, bool has_trees, bool **kept)
+{
+    uint32_t *n_times = ARENA_ARRAY(a, m->n_sizes + 1, uint32_t);
+    TRY_ALLOC(n_times);
+    for (size_t z = 0; z < m->n_sizes; z++)
+        for (size_t k = 0; k < m->n_kernels && !(out && out[z]); k++)
+            n_times[z] += m->known[k] && m->seconds[z * m->n_kernels + k] > 0;
+    return model_points_keep(a, m->n_sizes, m->size, n_times, has_trees, kept);
+}
+
 Err model_selector_of(Arena *a, const ModelMatrix *m, const bool *out, const ModelDevice *d,
                       const ModelRates r[MODEL_CLASSES], const ModelTaught *taught, ModelSelector *s)
 {
     size_t nk = m->n_kernels, n = 0;
+    bool *kept;
     ModelTaught own;
     if (!taught) {
         TRY(model_teach(a, m, out, d, r, &own));
         taught = &own;
     }
-    for (size_t z = 0; z < m->n_sizes; z++) n += !(out && out[z]);
+    TRY(points_keep(a, m, out, taught->trees != NULL, &kept));
+    for (size_t z = 0; z < m->n_sizes; z++) n += kept[z];
     TRY(model_selector_new(a, nk, n, s));
     TRY(model_selector_trees(a, s, taught->trees));
     for (size_t k = 0; k < nk; k++) {
@@ -85,7 +98,7 @@ Err model_selector_of(Arena *a, const ModelMatrix *m, const bool *out, const Mod
     }
     size_t p = 0;
     for (size_t z = 0; z < m->n_sizes; z++) {
-        if (out && out[z]) continue;
+        if (!kept[z]) continue;
         for (size_t k = 0; k < nk; k++) {
             double t = m->seconds[z * nk + k];
             if (t > 0 && m->known[k]) s->residual[p * nk + k] = (float)log(t / predicted(m, k, z, d, r));

@@ -7,20 +7,6 @@
 
 enum { BINS = 24 };
 
-/* Of a leaf, feature is -1 and `at` the value; else rows whose feature is below `at` are in the node
- * `less`, the others in the one after it. */
-typedef struct {
-    int32_t feature;
-    uint32_t less;
-    float at;
-} BoostNode;
-
-struct Boost {
-    int depth;
-    size_t n_trees, n_nodes; /* nodes of a tree */
-    BoostNode *node;         /* [tree][node], the root first */
-};
-
 typedef struct {
     const BoostRows *rows;
     const BoostOptions *o;
@@ -30,8 +16,7 @@ typedef struct {
     float *pull;          /* left, without the mean of the row's group */
     double *sum, *weight; /* of each group */
     uint32_t *row;        /* those of the tree, sorted by node */
-    BoostNode *node;
-    size_t n_nodes;
+    size_t n_rows;
     uint64_t state;
 } Training;
 
@@ -69,40 +54,61 @@ typedef struct {
     double weight[BINS + 1], pull[BINS + 1];
 } Histogram;
 
+/* What each comparison of a level gains: that by which rows of the bins up to this one are told apart. */
 typedef struct {
-    double gain;
+    double of[BINS];
+} Gains;
+
+typedef struct {
     size_t feature;
-    int bin; /* rows of the bins below and of this one go to the first node */
+    int bin; /* rows of the bins below and of this one go to the first side */
+    double gain;
 } Split;
+
+/* The rows of the nodes of a level: node i has those from at[i] to at[i + 1]. */
+typedef struct {
+    size_t at[(1 << MODEL_TREES_DEPTH) + 1];
+    int n;
+} Nodes;
 
 static double score(double pull, double weight, double shrink) { return pull * pull / (weight + shrink); }
 
-static void split_try(const Training *t, const Histogram *h, size_t f, Split *best)
+static void gains_add(const Training *t, const Histogram *h, const float *bound, Gains *g)
 {
     double pull = 0, weight = 0, all_pull = 0, all_weight = 0;
     for (int b = 0; b <= BINS; b++) all_pull += h->pull[b], all_weight += h->weight[b];
     const double shrink = (double)t->o->shrink, least = (double)t->o->leaf_least,
                  base = score(all_pull, all_weight, shrink);
-    for (int b = 0; b < BINS && isfinite(t->bound[f][b]); b++) {
+    for (int b = 0; b < BINS && isfinite(bound[b]); b++) {
         pull += h->pull[b], weight += h->weight[b];
         if (weight < least || all_weight - weight < least) continue;
-        const double gain =
-            score(pull, weight, shrink) + score(all_pull - pull, all_weight - weight, shrink) - base;
-        if (gain > best->gain) *best = (Split){gain, f, b};
+        g->of[b] += score(pull, weight, shrink) + score(all_pull - pull, all_weight - weight, shrink) - base;
     }
 }
 
-static Split split_find(const Training *t, const uint32_t *row, size_t n, Histogram *h)
+/* Adds what comparisons gain in a node. */
+static void node_add(const Training *t, const uint32_t *row, size_t n, Histogram *h, Gains *g)
 {
     const size_t n_features = t->rows->n_features;
-    Split best = {0};
     memset(h, 0, n_features * sizeof *h);
     for (size_t i = 0; i < n; i++) {
         const uint8_t *bin = &t->bin[row[i] * n_features];
         const double weight = (double)t->rows->weight[row[i]], pull = weight * (double)t->pull[row[i]];
         for (size_t f = 0; f < n_features; f++) h[f].weight[bin[f]] += weight, h[f].pull[bin[f]] += pull;
     }
-    for (size_t f = 0; f < n_features; f++) split_try(t, &h[f], f, &best);
+    for (size_t f = 0; f < n_features; f++) gains_add(t, &h[f], t->bound[f], &g[f]);
+}
+
+static Split split_find(const Training *t, const Nodes *nodes, Histogram *h, Gains *g)
+{
+    const size_t n_features = t->rows->n_features;
+    Split best = {0};
+    memset(g, 0, n_features * sizeof *g);
+    for (int i = 0; i < nodes->n; i++)
+        node_add(t, &t->row[nodes->at[i]], nodes->at[i + 1] - nodes->at[i], h, g);
+    for (size_t f = 0; f < n_features; f++)
+        for (int b = 0; b < BINS; b++)
+            if (g[f].of[b] > best.gain) best = (Split){f, b, g[f].of[b]};
     return best;
 }
 
@@ -117,6 +123,18 @@ static size_t partition(const Training *t, uint32_t *row, size_t n, Split s)
     return n_less;
 }
 
+static void nodes_split(const Training *t, Nodes *nodes, Split s)
+{
+    Nodes next = {.n = 2 * nodes->n};
+    for (int i = 0; i < nodes->n; i++) {
+        const size_t from = nodes->at[i];
+        next.at[2 * i] = from;
+        next.at[2 * i + 1] = from + partition(t, &t->row[from], nodes->at[i + 1] - from, s);
+    }
+    next.at[next.n] = nodes->at[nodes->n];
+    *nodes = next;
+}
+
 static float leaf_of(const Training *t, const uint32_t *row, size_t n)
 {
     double pull = 0, weight = 0;
@@ -127,25 +145,27 @@ static float leaf_of(const Training *t, const uint32_t *row, size_t n)
     return t->o->step * (float)(pull / (weight + (double)t->o->shrink));
 }
 
-static void node_grow(Training *t, size_t at, uint32_t *row, size_t n, int depth, Histogram *h)
+/* Fills in a tree. Where no comparison gains anything, the levels that are left compare as all rows do not
+ * differ, with the same value on both sides. */
+static void tree_grow(const Training *t, ModelTrees *trees, int tree, Histogram *h, Gains *g)
 {
-    const Split s = depth > 0 && n > 1 ? split_find(t, row, n, h) : (Split){0};
-    if (s.gain <= 0) {
-        t->node[at] = (BoostNode){-1, 0, leaf_of(t, row, n)};
-        return;
+    const int depth = trees->depth;
+    const size_t at = (size_t)tree * (size_t)depth;
+    float *value = &trees->value[(size_t)tree << depth];
+    Nodes nodes = {.at = {0, t->n_rows}, .n = 1};
+    int level = 0;
+    for (; level < depth; level++) {
+        const Split s = split_find(t, &nodes, h, g);
+        if (s.gain <= 0) break;
+        trees->feature[at + (size_t)level] = (uint8_t)s.feature;
+        trees->at[at + (size_t)level] = t->bound[s.feature][s.bin];
+        nodes_split(t, &nodes, s);
     }
-    const size_t less = t->n_nodes, n_less = partition(t, row, n, s);
-    t->n_nodes += 2;
-    t->node[at] = (BoostNode){(int32_t)s.feature, (uint32_t)less, t->bound[s.feature][s.bin]};
-    node_grow(t, less, row, n_less, depth - 1, h);
-    node_grow(t, less + 1, row + n_less, n - n_less, depth - 1, h);
-}
-
-static float tree_value(const BoostNode *node, const float *x)
-{
-    const BoostNode *at = node;
-    while (at->feature >= 0) at = &node[at->less + !(x[at->feature] < at->at)];
-    return at->at;
+    const int same = depth - level; /* levels */
+    for (int i = 0; i < 1 << depth; i++) {
+        const size_t from = nodes.at[i >> same];
+        value[i] = leaf_of(t, &t->row[from], nodes.at[(i >> same) + 1] - from);
+    }
 }
 
 /* ---- all of them ---- */
@@ -174,13 +194,14 @@ static size_t rows_draw(Training *t)
     return n;
 }
 
-static void tree_add(Training *t, BoostNode *node, Histogram *h)
+static void tree_add(Training *t, ModelTrees *trees, int tree, Histogram *h, Gains *g)
 {
     const BoostRows *r = t->rows;
-    t->node = node, t->n_nodes = 1;
     pulls_make(t);
-    node_grow(t, 0, t->row, rows_draw(t), t->o->depth, h);
-    for (size_t i = 0; i < r->n; i++) t->left[i] -= tree_value(node, &r->x[i * r->n_features]);
+    t->n_rows = rows_draw(t);
+    tree_grow(t, trees, tree, h, g);
+    for (size_t i = 0; i < r->n; i++)
+        t->left[i] -= model_tree_value(trees, (size_t)tree, &r->x[i * r->n_features]);
 }
 
 static Err training_make(Arena *a, Training *t)
@@ -200,59 +221,25 @@ static Err training_make(Arena *a, Training *t)
     return ERR_OK;
 }
 
-Err boost_train(Arena *a, const BoostRows *rows, const BoostOptions *o, Boost **out)
+static Err train(Arena *scratch, Training *t, ModelTrees *trees)
 {
-    Boost *b = ARENA_NEW(a, Boost);
+    Histogram *h = ARENA_ARRAY(scratch, t->rows->n_features, Histogram);
+    Gains *g = ARENA_ARRAY(scratch, t->rows->n_features, Gains);
+    TRY_ALLOC(h);
+    TRY_ALLOC(g);
+    TRY(training_make(scratch, t));
+    for (int i = 0; i < trees->n; i++) tree_add(t, trees, i, h, g);
+    return ERR_OK;
+}
+
+Err boost_train(Arena *a, const BoostRows *rows, const BoostOptions *o, ModelTrees **out)
+{
     Arena scratch;
     Training t = {.rows = rows, .o = o, .state = 1};
-    TRY_ALLOC(*out = b);
+    TRY(model_trees_new(a, rows->n ? o->n_trees : 0, o->depth, out));
     if (!rows->n) return ERR_OK;
-    b->depth = o->depth, b->n_nodes = ((size_t)2 << o->depth) - 1;
-    TRY_ALLOC(b->node = ARENA_ARRAY(a, b->n_nodes * (size_t)o->n_trees, BoostNode));
     arena_init(&scratch, 0);
-    Histogram *h = ARENA_ARRAY(&scratch, rows->n_features, Histogram);
-    const Err e =
-        h ? training_make(&scratch, &t) : err_set(ERR_FAILED, "out of memory for %zu rows", rows->n);
-    for (; !e && b->n_trees < (size_t)o->n_trees; b->n_trees++)
-        tree_add(&t, &b->node[b->n_trees * b->n_nodes], h);
+    const Err e = train(&scratch, &t, *out);
     arena_fini(&scratch);
     return e;
-}
-
-float boost_value(const Boost *b, const float *x)
-{
-    float sum = 0;
-    for (size_t i = 0; i < b->n_trees; i++) sum += tree_value(&b->node[i * b->n_nodes], x);
-    return sum;
-}
-
-/* ---- at run time ---- */
-
-/* Fills in the part of a tree below a node. A leaf above the last nodes becomes comparisons that all rows
- * pass alike, with its value behind both sides. */
-static void tree_fill(const BoostNode *node, size_t at, ModelTrees *t, size_t tree, size_t to)
-{
-    const size_t nodes = model_trees_nodes(t);
-    const BoostNode *from = &node[at];
-    if (to >= nodes) {
-        t->value[tree * (nodes + 1) + to - nodes] = from->at;
-        return;
-    }
-    const bool leaf = from->feature < 0;
-    t->feature[tree * nodes + to] = (uint8_t)(leaf ? 0 : from->feature);
-    t->at[tree * nodes + to] = leaf ? 0 : from->at;
-    for (size_t i = 0; i < 2; i++) tree_fill(node, leaf ? at : from->less + i, t, tree, 2 * to + 1 + i);
-}
-
-Err boost_trees(Arena *a, const Boost *b, ModelTrees **out)
-{
-    TRY(model_trees_new(a, (int)b->n_trees, b->n_trees ? b->depth : 1, out));
-    for (size_t i = 0; i < b->n_trees; i++) {
-        for (size_t n = 0; n < b->n_nodes; n++)
-            if (b->node[i * b->n_nodes + n].feature >= MODEL_FEATURES)
-                FAIL(ERR_INPUT, "a tree of feature %d, at most %d", b->node[i * b->n_nodes + n].feature,
-                     MODEL_FEATURES - 1);
-        tree_fill(&b->node[i * b->n_nodes], 0, *out, i, 0);
-    }
-    return ERR_OK;
 }

@@ -7,9 +7,11 @@
 
 #include "problem/floats.h"
 
-/* A kernel is good on a point where it takes at most GOOD times as long as the best one. With less of it the
- * kernels are missed that a choice among all would find (test/README.md). */
-static const float GOOD = 1.2F;
+/* A kernel is good on a point where it takes at most GOOD times as long as the best one; on the points behind
+ * the first N_GOOD, GOOD_FAR times. With less of it the kernels are missed that a choice among all would find
+ * (test/README.md). */
+static const float GOOD = 1.2F, GOOD_FAR = 1.15F;
+enum { N_GOOD = 3 };
 
 /* ---- preparation ---- */
 
@@ -23,14 +25,14 @@ Err model_choice_new(Arena *a, size_t n_kernels, size_t n_points, ModelChoice **
     TRY_ALLOC(c->part = ARENA_ARRAY(a, c->n_parts + 1, uint16_t));
     TRY_ALLOC(c->is_time = ARENA_ARRAY(a, n_kernels + 1, bool));
     TRY_ALLOC(c->expected = ARENA_LINES(a, (n_points + 1) * c->n_parts * FLOATS, float));
-    TRY_ALLOC(c->good = ARENA_ARRAY(a, n_points * c->n_words + 1, uint64_t));
+    for (int i = 0; i < 2; i++) TRY_ALLOC(c->good[i] = ARENA_ARRAY(a, n_points * c->n_words + 1, uint64_t));
     return ERR_OK;
 }
 
 Err model_choice_trees(Arena *a, const ModelSelector *s)
 {
     ModelChoice *c = s->choice;
-    TRY_ALLOC(c->left = ARENA_ARRAY(a, (s->n_points + 1) * c->n_parts * FLOATS, float));
+    TRY_ALLOC(c->near = ARENA_ARRAY(a, (s->n_points + 1) * c->n_parts * FLOATS, float));
     return ERR_OK;
 }
 
@@ -75,19 +77,20 @@ static void point_make(const ModelSelector *s, size_t p)
     ModelNear near;
     ModelForestSize of;
     model_near(s, z, &near);
-    if (s->forest) model_forest_size(s->forest, z, MODEL_FOREST_ALL, &of);
+    if (s->forest) model_forest_size(s->forest, z, &of);
     for (size_t i = 0; i < s->n_kernels; i++) {
         const size_t k = c->kernel[i];
         ModelExpected x;
         model_expected(s, &near, k, z, &of, &x);
         c->expected[row_of(c, p) + i] = x.all;
-        if (s->forest) c->left[row_of(c, p) + i] = x.left;
+        if (s->forest) c->near[row_of(c, p) + i] = x.near;
         time[i] = model_can_read(&s->entry[k].kernel, z->align_a, z->align_b) ? (float)x.seconds : INFINITY;
         best = time[i] < best ? time[i] : best;
     }
     for (size_t i = 0; i < s->n_kernels; i++)
-        if (time[i] <= GOOD * best)
-            c->good[p * c->n_words + i / FLOATS / 64] |= UINT64_C(1) << i / FLOATS % 64;
+        for (int far = 0; far < 2; far++)
+            if (time[i] <= (far ? GOOD_FAR : GOOD) * best)
+                c->good[far][p * c->n_words + i / FLOATS / 64] |= UINT64_C(1) << i / FLOATS % 64;
 }
 
 void model_choice_make(const ModelSelector *s)
@@ -194,7 +197,7 @@ static void parts_near(const ModelChoice *c, const Nearest *near, Parts *p)
     }
     for (size_t w = 0; w < c->n_words; w++) {
         uint64_t word = 0;
-        for (int i = 0; i < near->n; i++) word |= c->good[near->point[i] * c->n_words + w];
+        for (int i = 0; i < near->n; i++) word |= c->good[i >= N_GOOD][near->point[i] * c->n_words + w];
         for (; word; word &= word - 1) p->part[p->n++] = (uint16_t)(w * 64 + (size_t)__builtin_ctzll(word));
     }
 }
@@ -212,8 +215,8 @@ static void parts_others(const ModelChoice *c, Parts *p)
 
 /* The kernels with the least expected times, the fastest one first. With trees these are asked of up to
  * FINALISTS that take at most NEAR_BEST times as long as the first one. */
-enum { FINALISTS = 3 };
-static const double NEAR_BEST = 1.15;
+enum { FINALISTS = MODEL_FOREST_LAUNCHES };
+static const double NEAR_BEST = 1.3;
 
 typedef struct {
     size_t kernel;
@@ -262,7 +265,6 @@ typedef struct {
     const ModelSize *z;
     ModelAllowed *allowed;
     void *ctx;
-    bool detailed; /* trees compare terms of the model's times */
 } Ask;
 
 /* The model's seconds of a kernel, whose microseconds are known up to what model_lanes_us leaves. */
@@ -270,8 +272,8 @@ static double seconds_of(const Ask *a, size_t k, float us, ModelTime *time)
 {
     const ModelSelector *s = a->s;
     const ModelEntry *e = &s->entry[k];
-    if (!s->choice->is_time[k] || a->detailed)
-        return model_time_ready(&s->ready[k], &e->kernel, &e->device, &e->rates, a->z, a->detailed,
+    if (!s->choice->is_time[k])
+        return model_time_ready(&s->ready[k], &e->kernel, &e->device, &e->rates, a->z,
                                 s->forest ? time : NULL);
     return time->seconds = (double)us * 1e-6;
 }
@@ -297,11 +299,11 @@ static void finalists_find(const Ask *a, Parts *p, Finalists *f)
 
 /* ---- the choice ---- */
 
-static float left_of(const ModelChoice *c, const Nearest *near, size_t k)
+static float near_of(const ModelChoice *c, const Nearest *near, size_t k)
 {
     float sum = 0;
     for (int i = 0; i < near->n; i++)
-        sum += near->weight[i] * c->left[row_of(c, near->point[i]) + c->place[k]];
+        sum += near->weight[i] * c->near[row_of(c, near->point[i]) + c->place[k]];
     return sum;
 }
 
@@ -313,17 +315,15 @@ static size_t best_by_trees(const Ask *a, const Nearest *near, const Finalists *
     float value[FINALISTS], least = INFINITY;
     int n = 0;
     ModelForestSize of;
-    model_forest_size(s->forest, a->z, MODEL_FOREST_FIRST_ONES, &of);
+    model_forest_size(s->forest, a->z, &of);
     for (; n < f->n && f->of[n].seconds <= NEAR_BEST * f->of[0].seconds; n++) {
         const size_t k = kernel[n] = f->of[n].kernel;
-        const ModelEntry *e = &s->entry[k];
         time[n] = f->of[n].time;
-        if (s->choice->is_time[k] && !a->detailed)
-            model_launch_ready(&s->ready[k], &e->kernel, &e->device, a->z, f->of[n].time);
+        if (s->choice->is_time[k]) model_launch_ready(&s->ready[k], a->z, f->of[n].time);
     }
-    model_forest_first(s->forest, &of, n, kernel, time, value);
+    model_forest_values(s->forest, &of, n, kernel, time, value);
     for (int i = 0; i < n; i++) {
-        value[i] += left_of(s->choice, near, kernel[i]) + logf((float)time[i]->seconds);
+        value[i] += near_of(s->choice, near, kernel[i]) + logf((float)time[i]->seconds);
         if (value[i] < least) best = kernel[i], least = value[i];
     }
     *seconds = (double)expf(least);
@@ -342,7 +342,7 @@ static void parts_add(const Ask *a, const Nearest *near, Parts *p, Finalists *f)
 size_t model_choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *allowed, void *ctx,
                     double *seconds)
 {
-    const Ask a = {s, z, allowed, ctx, s->forest && model_forest_has_terms(s->forest)};
+    const Ask a = {s, z, allowed, ctx};
     Nearest near;
     Finalists f;
     Parts p;

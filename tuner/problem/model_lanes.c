@@ -63,6 +63,7 @@ typedef struct {
 #define LANES_FIELD(name) float name[FLOATS];
     LANES_LISTS(LANES_FIELD)
     LANES_ORDER_LISTS(LANES_FIELD)
+    bool any_late; /* is not 0 of all kernels */
 } LanesPart;
 typedef struct {
     LANES_AB_LISTS(LANES_FIELD)
@@ -232,6 +233,7 @@ static void lanes_of_part(LanesPart *x, size_t lane, const ModelKernel *k, const
         x->again[lane] = k->persistent ? (float)again : 0;
         x->again_each[lane] = k->persistent ? 0 : x->fill[lane];
         x->late[lane] = (float)(1e6 * model_late_seconds(k));
+        x->any_late |= x->late[lane] > 0;
     }
     x->sum[lane] =
         (float)(1e6 * sums.element_bytes / (is_time ? sums.l2_rate : most(sums.l2_rate, sums.dram_rate)));
@@ -432,9 +434,11 @@ FLOATS_INLINE Floats times_of(const LanesPart *x, const LanesChunk *chunk, const
     const Rounds r = rounds_of(x, c->m, c->n, c->batch);
     const Floats chunks = up(c->k * LIST(per_k));
     const Tiles t = {up(c->m * LIST(per_m)) * LIST(cluster_m), up(c->n * LIST(per_n)) * LIST(cluster_n)};
-    const Floats us = last_of(x, chunk, ends, c, &r, t, chunks) + floats_load(ends->fixed) +
-                      c->out * floats_pick(LIST(sum_stays) > c->out, LIST(sum), LIST(sum_far)) +
-                      whole_of(x, chunk, ends, c, t, r.full, chunks) + late_of(x, &r, t);
+    Floats us = last_of(x, chunk, ends, c, &r, t, chunks) + floats_load(ends->fixed) +
+                c->out * floats_pick(LIST(sum_stays) > c->out, LIST(sum), LIST(sum_far));
+    /* most small sizes have no whole round */
+    if (floats_bits(r.full > 0.5F)) us += whole_of(x, chunk, ends, c, t, r.full, chunks);
+    if (x->any_late) us += late_of(x, &r, t);
     return c->copies ? us + copies_of(x, chunk, c) : us;
 }
 

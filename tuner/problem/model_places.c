@@ -6,7 +6,7 @@
 
 #include "problem/floats.h"
 
-enum { BLOCK = 16, BLOCKS_MOST = (1 << 16) / BLOCK };
+enum { BLOCK = 16, BLOCKS_MOST = (1 << 16) / BLOCK, GROUP = BLOCK * FLOATS };
 
 /* The nearest points of a place, or nearly, itself among them; where there are fewer, points that are far
  * from everything. */
@@ -16,12 +16,19 @@ typedef struct {
     uint32_t point[AROUND];
 } Around;
 
+/* Of each FLOATS of them, by dimension: the least and the largest numbers. */
+typedef struct {
+    size_t n;
+    float *lo, *hi;
+} Boxes;
+
 struct ModelPlaces {
     size_t n, n_blocks;
     float *given[MODEL_DIMS]; /* of each point, as they were set */
     uint32_t *order;          /* of each place: its point */
     float *at;                /* of each block, by dimension: its places */
-    float *lo, *hi;           /* of each FLOATS blocks, by dimension: the boxes of their points */
+    Boxes block;              /* of the blocks' points */
+    Boxes group;              /* of those of each FLOATS blocks */
     Around *around;           /* of each place */
 };
 
@@ -30,6 +37,14 @@ float model_distance(const ModelPoint *a, const ModelPoint *b)
     float sum = 0;
     for (int i = 0; i < MODEL_DIMS; i++) sum += (a->x[i] - b->x[i]) * (a->x[i] - b->x[i]);
     return sum;
+}
+
+static Err boxes_new(Arena *a, size_t n, Boxes *out)
+{
+    out->n = n;
+    TRY_ALLOC(out->lo = ARENA_LINES(a, floats_padded(n) * MODEL_DIMS, float));
+    TRY_ALLOC(out->hi = ARENA_LINES(a, floats_padded(n) * MODEL_DIMS, float));
+    return ERR_OK;
 }
 
 Err model_places_new(Arena *a, size_t n, ModelPlaces **out)
@@ -41,9 +56,8 @@ Err model_places_new(Arena *a, size_t n, ModelPlaces **out)
     for (int d = 0; d < MODEL_DIMS; d++) TRY_ALLOC(p->given[d] = ARENA_ARRAY(a, n + 1, float));
     TRY_ALLOC(p->at = ARENA_LINES(a, p->n_blocks * BLOCK * MODEL_DIMS, float));
     TRY_ALLOC(p->around = ARENA_LINES(a, n + 1, Around));
-    TRY_ALLOC(p->lo = ARENA_LINES(a, floats_padded(p->n_blocks) * MODEL_DIMS, float));
-    TRY_ALLOC(p->hi = ARENA_LINES(a, floats_padded(p->n_blocks) * MODEL_DIMS, float));
-    return ERR_OK;
+    TRY(boxes_new(a, p->n_blocks, &p->block));
+    return boxes_new(a, floats_padded(p->n_blocks) / FLOATS, &p->group);
 }
 
 void model_places_set(ModelPlaces *p, size_t i, const ModelPoint *x)
@@ -93,11 +107,12 @@ static int widest(const ModelPlaces *p, const uint32_t *order, size_t n)
     return widest;
 }
 
-/* Halves the points along the dimension in which they are spread most, until a part is one block. */
+/* Halves the points along the dimension in which they are spread most, until a part is one block. Halves are
+ * whole groups of blocks where there are several. */
 static void split(const ModelPlaces *p, uint32_t *order, size_t n)
 {
     while (n > BLOCK) {
-        const size_t half = (n / 2 + BLOCK - 1) / BLOCK * BLOCK;
+        const size_t unit = n > GROUP ? GROUP : BLOCK, half = (n / 2 + unit - 1) / unit * unit;
         select_least(p->given[widest(p, order, n)], order, n, half);
         split(p, order, half);
         order += half, n -= half;
@@ -116,10 +131,10 @@ FLOATS_INLINE Floats outside(float x, const float *lo, const float *hi)
     return floats_max(floats_max(floats_load(lo) - x, x - floats_load(hi)), floats_of(0));
 }
 
-/* Squares of the distances to the boxes of FLOATS blocks. */
-FLOATS_INLINE Floats boxes_of(const ModelPlaces *p, const float *x, size_t b)
+/* Squares of the distances to FLOATS boxes. */
+FLOATS_INLINE Floats boxes_of(const Boxes *boxes, const float *x, size_t b)
 {
-    const float *lo = &p->lo[b * MODEL_DIMS], *hi = &p->hi[b * MODEL_DIMS];
+    const float *lo = &boxes->lo[b * MODEL_DIMS], *hi = &boxes->hi[b * MODEL_DIMS];
     return square(outside(x[0], lo, hi)) + square(outside(x[1], lo + FLOATS, hi + FLOATS)) +
            square(outside(x[2], lo + 2 * FLOATS, hi + 2 * FLOATS)) +
            square(outside(x[3], lo + 3 * FLOATS, hi + 3 * FLOATS)) +
@@ -173,7 +188,7 @@ static void around_set(ModelPlaces *p, size_t place)
     for (int d = 0; d < MODEL_DIMS; d++) x[d] = p->given[d][p->order[place]];
     nearest_add_block(p, x, place / BLOCK, &nearest);
     for (size_t b = 0; b < p->n_blocks; b++) {
-        if (b % FLOATS == 0) floats_store(box, boxes_of(p, x, b));
+        if (b % FLOATS == 0) floats_store(box, boxes_of(&p->block, x, b));
         if (b == place / BLOCK) continue;
         if (nearest.n < AROUND || box[b % FLOATS] < nearest.distance[AROUND - 1])
             nearest_add_block(p, x, b, &nearest);
@@ -185,22 +200,36 @@ static void around_set(ModelPlaces *p, size_t place)
     }
 }
 
+/* Sets one number of a box. */
+static void box_set(Boxes *boxes, size_t box, size_t dim, float lo, float hi)
+{
+    const size_t at = (box / FLOATS * MODEL_DIMS + dim) * FLOATS + box % FLOATS;
+    boxes->lo[at] = lo, boxes->hi[at] = hi;
+}
+
+/* The box of the points of n places; that of none is far from everything. */
+static void places_box(const ModelPlaces *p, size_t from, size_t n, Boxes *boxes, size_t box)
+{
+    for (size_t d = 0; d < MODEL_DIMS; d++) {
+        float lo = INFINITY, hi = -INFINITY;
+        for (size_t i = from; i < from + n && i < p->n; i++) {
+            lo = fminf(lo, p->given[d][p->order[i]]);
+            hi = fmaxf(hi, p->given[d][p->order[i]]);
+        }
+        box_set(boxes, box, d, lo, hi);
+    }
+}
+
 void model_places_sort(ModelPlaces *p)
 {
     for (size_t i = 0; i < p->n; i++) p->order[i] = (uint32_t)i;
     split(p, p->order, p->n);
-    for (size_t b = 0; b < floats_padded(p->n_blocks); b++)
-        for (size_t d = 0; d < MODEL_DIMS; d++) {
-            float lo = INFINITY, hi = -INFINITY;
-            for (size_t i = 0; i < BLOCK && b < p->n_blocks; i++) {
-                const size_t place = b * BLOCK + i;
-                float *at = &p->at[(b * MODEL_DIMS + d) * BLOCK + i];
-                *at = place < p->n ? p->given[d][p->order[place]] : INFINITY;
-                if (place < p->n) lo = fminf(lo, *at), hi = fmaxf(hi, *at);
-            }
-            const size_t box = (b / FLOATS * MODEL_DIMS + d) * FLOATS + b % FLOATS;
-            p->lo[box] = lo, p->hi[box] = hi;
-        }
+    for (size_t place = 0; place < p->n_blocks * BLOCK; place++)
+        for (size_t d = 0; d < MODEL_DIMS; d++)
+            p->at[(place / BLOCK * MODEL_DIMS + d) * BLOCK + place % BLOCK] =
+                place < p->n ? p->given[d][p->order[place]] : INFINITY;
+    for (size_t b = 0; b < floats_padded(p->block.n); b++) places_box(p, b * BLOCK, BLOCK, &p->block, b);
+    for (size_t g = 0; g < floats_padded(p->group.n); g++) places_box(p, g * GROUP, GROUP, &p->group, g);
     for (size_t q = 0; q < p->n; q++) around_set(p, q);
 }
 
@@ -212,12 +241,37 @@ void model_places_sort(ModelPlaces *p)
 enum { FAR_BITS = 0x7f800000 /* of INFINITY */, BLOCKS = 3, NUMBERS = 64, AROUND_MASK = 31 };
 _Static_assert((int)BLOCKS *(int)BLOCK <= (int)NUMBERS && (int)AROUND <= (int)AROUND_MASK, "numbers fit");
 
-/* Of each lane the box that is the nearest one, with its block's number. */
+/* Takes boxes into the nearest ones of each lane, with their numbers. */
+FLOATS_INLINE FloatsMask boxes_add(const Boxes *boxes, const float *x, size_t b, FloatsMask least)
+{
+    const FloatsMask number = FLOATS_LANES + (int32_t)b;
+    return floats_mask_min(least, ((FloatsMask)boxes_of(boxes, x, b) & -BLOCKS_MOST) | number);
+}
+
+/* Of each lane the box of a block that is the nearest one, with the block's number: among all blocks where
+ * there are few, else among those of the nearest groups. */
 FLOATS_INLINE FloatsMask nearest_boxes(const ModelPlaces *p, const float *x)
 {
-    FloatsMask number = FLOATS_LANES, least = number | FAR_BITS;
-    for (size_t b = 0; b < p->n_blocks; b += FLOATS, number += FLOATS)
-        least = floats_mask_min(least, ((FloatsMask)boxes_of(p, x, b) & -BLOCKS_MOST) | number);
+    enum { FEW_GROUPS = 8 };
+    const FloatsMask none = FLOATS_LANES | FAR_BITS;
+    FloatsMask least = none, group = none;
+    if (p->group.n <= FEW_GROUPS) {
+        for (size_t b = 0; b < p->n_blocks; b += FLOATS) least = boxes_add(&p->block, x, b, least);
+        return least;
+    }
+    for (size_t g = 0; g < p->group.n; g += FLOATS) group = boxes_add(&p->group, x, g, group);
+#define NEXT_GROUP                                                                                           \
+    do {                                                                                                     \
+        const int32_t box = floats_mask_least(group);                                                        \
+        group |= (group == floats_mask_of(box)) & INT32_MAX;                                                 \
+        const size_t g = (size_t)box & (BLOCKS_MOST - 1);                                                    \
+        least = boxes_add(&p->block, x, (g < p->group.n ? g : 0) * FLOATS, least);                           \
+    } while (0)
+    NEXT_GROUP;
+    NEXT_GROUP;
+    NEXT_GROUP;
+    NEXT_GROUP;
+#undef NEXT_GROUP
     return least;
 }
 

@@ -188,20 +188,26 @@ static void common_of(const ModelSelector *s)
     for (size_t k = 0; k < s->n_kernels; k++) s->mean[k] += FAR_LOSS;
 }
 
+static float trees_value(const ModelSelector *s, const ModelForestSize *z, size_t k, const ModelTime *t)
+{
+    float value;
+    model_forest_values(s->forest, z, 1, &k, &t, &value);
+    return value;
+}
+
 /* Fills in `left` of a point where it is not known. */
 static void left_of(ModelSelector *s, size_t p)
 {
-    const bool detailed = model_forest_has_terms(s->forest);
     ModelForestSize z;
-    model_forest_size(s->forest, &s->size[p], MODEL_FOREST_ALL, &z);
+    model_forest_size(s->forest, &s->size[p], &z);
     for (size_t k = 0; k < s->n_kernels; k++) {
         const float residual = s->residual[p * s->n_kernels + k];
         float *left = &s->left[p * s->n_kernels + k];
         if (isnan(*left) && !isnan(residual)) {
             const ModelEntry *e = &s->entry[k];
             ModelTime t;
-            model_time_ready(&s->ready[k], &e->kernel, &e->device, &e->rates, &s->size[p], detailed, &t);
-            *left = residual - model_forest_value(s->forest, k, &z, &t);
+            model_time_ready(&s->ready[k], &e->kernel, &e->device, &e->rates, &s->size[p], &t);
+            *left = residual - trees_value(s, &z, k, &t);
         }
     }
 }
@@ -224,7 +230,7 @@ void model_selector_finish(ModelSelector *s)
         const ModelEntry *e = &s->entry[k];
         model_lanes_set(s->lanes, s->choice->place[k], &e->kernel, &e->device, &e->rates);
         model_ready(&e->kernel, &e->device, &e->rates, &s->ready[k]);
-        if (s->forest) model_forest_set(s->forest, k, &e->kernel, e->device.n_cu);
+        if (s->forest) model_forest_set(s->forest, k, &e->kernel);
     }
     for (size_t p = 0; p < s->n_points; p++) {
         const ModelPoint x = model_point(&s->size[p]);
@@ -277,16 +283,10 @@ void model_expected(const ModelSelector *s, const ModelNear *near, size_t k, con
                     const ModelForestSize *of, ModelExpected *out)
 {
     const ModelEntry *e = &s->entry[k];
-    const bool detailed = s->forest && model_forest_has_terms(s->forest);
     ModelTime t;
-    const double seconds = model_time_ready(&s->ready[k], &e->kernel, &e->device, &e->rates, z, detailed, &t);
-    out->left = out->all = near_residual(s, near, k) + near->common;
-    if (s->forest) {
-        float first, others;
-        model_forest_both(s->forest, k, of, &t, &first, &others);
-        out->left += others;
-        out->all = out->left + first;
-    }
+    const double seconds = model_time_ready(&s->ready[k], &e->kernel, &e->device, &e->rates, z, &t);
+    out->near = out->all = near_residual(s, near, k) + near->common;
+    if (s->forest) out->all += trees_value(s, of, k, &t);
     out->seconds = seconds * (double)expf(out->all);
 }
 
@@ -294,7 +294,7 @@ double model_predict(const ModelSelector *s, const ModelNear *near, size_t k, co
 {
     ModelForestSize of;
     ModelExpected x;
-    if (s->forest) model_forest_size(s->forest, z, MODEL_FOREST_ALL, &of);
+    if (s->forest) model_forest_size(s->forest, z, &of);
     model_expected(s, near, k, z, &of, &x);
     return x.seconds;
 }

@@ -15,7 +15,7 @@
  * that the trees leave.
  *
  * A choice does not compute all of this for its size: it takes means over the nearest points of what is
- * expected there, and asks trees of a few kernels (model_choice.h).
+ * expected there, and asks the trees of a few kernels (model_choice.h).
  */
 #ifndef PROBLEM_MODEL_SELECT_H
 #define PROBLEM_MODEL_SELECT_H
@@ -109,11 +109,11 @@ void model_near(const ModelSelector *s, const ModelSize *z, ModelNear *out);
 static inline float model_near_weight(float distance2) { return 1 / (1 + distance2); }
 /* Predicted seconds of kernel k, with the trees if there are any. */
 double model_predict(const ModelSelector *s, const ModelNear *near, size_t k, const ModelSize *z);
-/* The same; the logarithm of it over the model's time, and the part of this that the first trees
- * (model_forest.h) do not say. of: of the size, with all trees; is not read without trees. */
+/* The same; the logarithm of it over the model's time, and the part of this that near points say. of: of the
+ * size; is not read without trees. */
 typedef struct {
     double seconds;
-    float all, left;
+    float all, near;
 } ModelExpected;
 void model_expected(const ModelSelector *s, const ModelNear *near, size_t k, const ModelSize *z,
                     const ModelForestSize *of, ModelExpected *out);

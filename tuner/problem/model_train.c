@@ -7,13 +7,13 @@
 
 /* The options of the trees were chosen on recorded times of an H200 (test/README.md). */
 static const BoostOptions TREES = {
-    .n_trees = 240, .depth = 5, .step = 0.2F, .leaf_least = 15, .shrink = 5, .share = 0.7F};
+    .n_trees = 192, .depth = 5, .step = 0.22F, .leaf_least = 8, .shrink = 5, .share = 0.7F};
 
 double model_time_features(const ModelEntry *e, const ModelSize *z, float x[MODEL_FEATURES])
 {
     ModelTime t;
     model_time(&e->kernel, &e->device, &e->rates, z, &t);
-    model_features(&e->kernel, z, e->device.n_cu, &t, x);
+    model_features(&e->kernel, z, &t, x);
     return t.seconds;
 }
 
@@ -25,13 +25,6 @@ static double best_of(const ModelTimes *m, size_t z)
         if (t > 0 && m->known[k]) best = fmin(best, t);
     }
     return best;
-}
-
-/* All rows have the same number for the features that are not offered. */
-static void rows_hide(size_t n, float *x)
-{
-    for (size_t i = 0; i < n * MODEL_FEATURES; i++)
-        if (!model_trees_offers(i % MODEL_FEATURES)) x[i] = 0;
 }
 
 static Err rows_make(Arena *a, const ModelTimes *m, BoostRows *r)
@@ -60,18 +53,15 @@ static Err rows_make(Arena *a, const ModelTimes *m, BoostRows *r)
         }
         r->n_groups += r->n > before;
     }
-    rows_hide(r->n, x);
     return ERR_OK;
 }
 
 static Err train(Arena *scratch, Arena *a, const ModelTimes *m, ModelTrees **out)
 {
     BoostRows rows;
-    Boost *trees;
     TRY(rows_make(scratch, m, &rows));
     if (rows.n < MODEL_TRAIN_TIMES || rows.n_groups < MODEL_TRAIN_SIZES) return ERR_OK;
-    TRY(boost_train(scratch, &rows, &TREES, &trees));
-    return boost_trees(a, trees, out);
+    return boost_train(a, &rows, &TREES, out);
 }
 
 Err model_train(Arena *a, const ModelTimes *m, ModelTrees **trees)
