@@ -27,9 +27,9 @@ static void draws(void **state)
     ProblemSize given[N_GIVEN], out[N], again[N], other[N];
     assert_ok(problem_type_gemm(&pt, false, true, TYPE_S, TYPE_S, TYPE_S));
     given_make(&pt, given);
-    assert_int_equal(held_out_draw(&pt, given, N_GIVEN, 7, N, out), N);
-    assert_int_equal(held_out_draw(&pt, given, N_GIVEN, 7, N, again), N);
-    assert_int_equal(held_out_draw(&pt, given, N_GIVEN, 8, N, other), N);
+    assert_int_equal(held_out_draw(&pt, given, N_GIVEN, 7, N, 2, out), N);
+    assert_int_equal(held_out_draw(&pt, given, N_GIVEN, 7, N, 2, again), N);
+    assert_int_equal(held_out_draw(&pt, given, N_GIVEN, 8, N, 2, other), N);
     int same = 0;
     for (int i = 0; i < N; i++) {
         int64_t m = size_m(&pt, &out[i]), n = size_n(&pt, &out[i]), k = size_k(&pt, &out[i]);
@@ -79,8 +79,8 @@ static void narrow(void **state)
     ProblemSize given[1], out[N];
     assert_ok(problem_type_gemm(&pt, false, false, TYPE_S, TYPE_S, TYPE_S));
     make(&pt, 64, 64, 1, 64, &given[0]);
-    assert_int_equal(held_out_draw(&pt, given, 1, 1, N, out), 0);
-    assert_int_equal(held_out_draw(&pt, given, 0, 1, N, out), 0);
+    assert_int_equal(held_out_draw(&pt, given, 1, 1, N, 2, out), 0);
+    assert_int_equal(held_out_draw(&pt, given, 0, 1, N, 2, out), 0);
     assert_int_equal(held_out_mix(&pt, given, 1, 1, N, out), 0);
     assert_int_equal(held_out_mix(&pt, given, 0, 1, N, out), 0);
 }

@@ -112,34 +112,34 @@ static int64_t mixed(const ProblemType *pt, const Range3 *r, const ProblemSize *
     return size_batch(pt, from[3]);
 }
 
-/* by_turns: aligned sizes and others. */
+/* of: the first of every so many sizes is aligned, the others are not; 0: as it comes. */
 static size_t draw(const ProblemType *pt, const ProblemSize *given, size_t n_given, uint64_t seed, size_t n,
-                   Propose *propose, bool by_turns, ProblemSize *out)
+                   Propose *propose, size_t of, ProblemSize *out)
 {
     const Range3 r = range_of(pt, given, n_given);
     size_t made = 0;
     bool is_size = true;
     uint64_t state = seed;
     for (size_t try = 0; n_given && is_size && made < n && try < n * TRIES; try++) {
-        const bool aligned = made % 2 == 0;
+        const bool aligned = of && made % of == 0;
         int64_t v[3];
         const int64_t batch = propose(pt, &r, given, n_given, aligned, &state, v);
         if (accept(pt, &r, v, batch, given, n_given, out, made, &is_size))
-            made += !by_turns || held_out_is_aligned(pt, &out[made]) == aligned;
+            made += !of || held_out_is_aligned(pt, &out[made]) == aligned;
     }
     return made;
 }
 
 size_t held_out_draw(const ProblemType *pt, const ProblemSize *given, size_t n_given, uint64_t seed, size_t n,
-                     ProblemSize *out)
+                     size_t of, ProblemSize *out)
 {
-    return draw(pt, given, n_given, seed, n, anywhere, true, out);
+    return draw(pt, given, n_given, seed, n, anywhere, of, out);
 }
 
 size_t held_out_mix(const ProblemType *pt, const ProblemSize *given, size_t n_given, uint64_t seed, size_t n,
                     ProblemSize *out)
 {
-    return draw(pt, given, n_given, seed, n, mixed, false, out);
+    return draw(pt, given, n_given, seed, n, mixed, 0, out);
 }
 
 /* ---- groups ---- */
@@ -232,7 +232,7 @@ static Err sizes_draw(Run *r, size_t first, TypeSizes *t)
     const ProblemType *pt = &r->group[first].problem->pt;
     const size_t wanted = number_of(r, t->n_given);
     TRY_ALLOC(t->out = ARENA_ARRAY(&r->arena, wanted + 1, ProblemSize));
-    t->n_out = held_out_draw(pt, t->given, t->n_given, problem_type_hash(pt), wanted, t->out);
+    t->n_out = held_out_draw(pt, t->given, t->n_given, problem_type_hash(pt), wanted, 2, t->out);
     if (t->n_out < wanted)
         warning("%s:%d: HeldOutSizes %zu, but the range of the sizes has only %zu others", r->config->path,
                 r->group[first].config->line, wanted, t->n_out);

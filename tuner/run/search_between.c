@@ -62,7 +62,7 @@ Err search_between_choose(const ProblemType *pt, const ProblemSize *all, size_t 
     float least[DRAWN];
     size_t at = 0;
     TRY_ALLOC(pool);
-    const size_t n_pool = held_out_draw(pt, all, n_own, seed, DRAWN, pool);
+    const size_t n_pool = held_out_draw(pt, all, n_own, seed, DRAWN, 2, pool);
     for (size_t i = 0; i < n_pool; i++) point[i] = point_of(pt, &pool[i]), least[i] = INFINITY;
     for (size_t z = 0; z < n_own; z++) {
         const ModelPoint own = point_of(pt, &all[z]);

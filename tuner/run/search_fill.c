@@ -18,14 +18,14 @@
 
 /* Kernels of a size: at most KERNELS, none that is expected to take CLOSE times as long as the best. UNSURE
  * of them are those that would be the best if kernels without times nearby took OPTIMISM less than expected:
- * kernels that are expected to be slower than they are would never be measured else. Sizes: at most MOST, and
- * OF_OWN for each of the config's; a choice among kernels with times of more takes longer than a microsecond
- * (test/README.md). They are measured in parts, the first of FIRST_PART sizes and each twice as large as the
- * one before, as the results of one part tell which kernels are worth measuring on the sizes of the next.
- * COST: their seconds over those of search_cost.h, as kernels have their first samples only, which differ by
- * 2 % from later ones: far less than a size differs from its neighbours. */
-static const double CLOSE = 1.4, OPTIMISM = 0.3, COST = 0.4;
-enum { KERNELS = 9, UNSURE = 3, MOST = 1800, OF_OWN = 9, FIRST_PART = 512 };
+ * kernels that are expected to be slower than they are would never be measured else. Sizes: what the budget
+ * has time for, at most MOST; without a budget OF_OWN for each of the config's. They are measured in parts,
+ * the first of FIRST_PART sizes and each twice as large as the one before, as the results of one part tell
+ * which kernels are worth measuring on the sizes of the next. COST: their seconds over those of
+ * search_cost.h, as kernels have their first samples only, which differ by 2 % from later ones: far less than
+ * a size differs from its neighbours. */
+static const double CLOSE = 1.4, OPTIMISM = 0.3, COST = 0.25;
+enum { KERNELS = 9, UNSURE = 3, MOST = 4800, OF_OWN = 9, FIRST_PART = 512, ALIGNED_OF = 4 };
 
 /* ---- sizes ---- */
 
@@ -36,7 +36,8 @@ static bool is_listed(const ProblemSize *s, const ProblemSize *list, size_t n)
     return false;
 }
 
-/* Draws up to `most` sizes that the group has not. */
+/* Draws up to `most` sizes that the group has not: half of them anywhere, of which only one of ALIGNED_OF is
+ * aligned, because a choice loses several times as much on those that are not. */
 static Err draw(Run *r, const Group *g, size_t most, ProblemSize **out, size_t *n)
 {
     const ProblemType *pt = &g->problem->pt;
@@ -45,7 +46,7 @@ static Err draw(Run *r, const Group *g, size_t most, ProblemSize **out, size_t *
     ProblemSize *half[2];
     size_t n_half[2];
     for (int i = 0; i < 2; i++) TRY_ALLOC(half[i] = ARENA_ARRAY(&r->arena, most / 2 + 1, ProblemSize));
-    n_half[0] = held_out_draw(pt, g->size, n_own, seed, most / 2, half[0]);
+    n_half[0] = held_out_draw(pt, g->size, n_own, seed, most / 2, ALIGNED_OF, half[0]);
     n_half[1] = held_out_mix(pt, g->size, n_own, seed, most / 2, half[1]);
     TRY_ALLOC(*out = ARENA_ARRAY(&r->arena, most + 1, ProblemSize));
     *n = 0;
@@ -64,7 +65,7 @@ Err search_fill_choose(Run *r, Group *g, double seconds, double scale)
 {
     const ProblemType *pt = &g->problem->pt;
     const size_t n_own = g->n_sizes - g->n_held_out;
-    const size_t most = n_own * OF_OWN < MOST ? n_own * OF_OWN : MOST;
+    const size_t most = isinf(seconds) && n_own * OF_OWN < MOST ? n_own * OF_OWN : MOST;
     double sum = search_cost_client() * scale;
     size_t n, n_all = 0;
     g->searched.n_fill = 0;

@@ -237,7 +237,7 @@ static Err suggest_type(const TypeModel *t, Arena *a, size_t n)
         tuned[n_tuned++] = model_point(&t->m.size[z]);
         given[n_given++] = *t->of[z];
     }
-    n_pool = held_out_draw(t->pt, given, n_given, problem_type_hash(t->pt) + 1, n_pool, pool);
+    n_pool = held_out_draw(t->pt, given, n_given, problem_type_hash(t->pt) + 1, n_pool, 2, pool);
     for (size_t i = 0; i < n && i < n_pool; i++) {
         size_t best = 0;
         double most = -1;
