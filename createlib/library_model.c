@@ -164,7 +164,8 @@ static Err sizes_keep(Model *m)
         if (!i || !same_size(r, r - 1)) size[n++] = size_of(r);
         n_times[n - 1]++;
     }
-    TRY(model_points_keep(&m->a, n, size, n_times, m->trees != NULL, &m->kept));
+    const size_t most = model_points_most(m->kernel.n, n, m->trees != NULL);
+    TRY(model_points_keep(&m->a, n, size, n_times, most, &m->kept));
     for (size_t z = 0; z < n; z++) m->n_kept += m->kept[z];
     return ERR_OK;
 }

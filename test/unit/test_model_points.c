@@ -42,7 +42,7 @@ static void most_times_first(void **state)
     uint32_t least = UINT32_MAX, most = 0;
     arena_init(&a, 0);
     sizes_make(&x);
-    assert_ok(model_points_keep(&a, N_MANY, x.size, x.n_times, true, &kept));
+    assert_ok(model_points_keep(&a, N_MANY, x.size, x.n_times, model_points_most(100, N_MANY, true), &kept));
     assert_int_equal(count(kept, N_MANY), MODEL_POINTS_KEPT);
     for (size_t i = 0; i < N_MANY; i++) {
         if (kept[i] && x.n_times[i] < least) least = x.n_times[i];
@@ -73,9 +73,12 @@ static void the_same_in_another_order(void **state)
             const size_t from = (i * FACTOR + 7) % N_MANY;
             other.size[i] = x.size[from], other.n_times[i] = x.n_times[from];
         }
-        assert_ok(model_points_keep(&a, N_MANY, x.size, x.n_times, true, &kept));
-        assert_ok(model_points_keep(&a, N_MANY, x.size, x.n_times, true, &third));
-        assert_ok(model_points_keep(&a, N_MANY, other.size, other.n_times, true, &again));
+        assert_ok(
+            model_points_keep(&a, N_MANY, x.size, x.n_times, model_points_most(100, N_MANY, true), &kept));
+        assert_ok(
+            model_points_keep(&a, N_MANY, x.size, x.n_times, model_points_most(100, N_MANY, true), &third));
+        assert_ok(model_points_keep(&a, N_MANY, other.size, other.n_times,
+                                    model_points_most(100, N_MANY, true), &again));
         assert_int_equal(count(again, N_MANY), MODEL_POINTS_KEPT);
         assert_memory_equal(kept, third, N_MANY * sizeof *kept);
         for (size_t i = 0; i < N_MANY; i++) assert_int_equal(again[i], kept[(i * FACTOR + 7) % N_MANY]);
@@ -91,7 +94,7 @@ static void all_without_trees(void **state)
     bool *kept;
     arena_init(&a, 0);
     sizes_make(&x);
-    assert_ok(model_points_keep(&a, N_MANY, x.size, x.n_times, false, &kept));
+    assert_ok(model_points_keep(&a, N_MANY, x.size, x.n_times, model_points_most(100, N_MANY, false), &kept));
     for (size_t i = 0; i < N_MANY; i++) assert_int_equal(kept[i], x.n_times[i] > 0);
     arena_fini(&a);
 }
@@ -108,23 +111,37 @@ static void few(void **state)
     for (size_t i = 0; i < sizeof n / sizeof *n; i++)
         for (int has_trees = 0; has_trees < 2; has_trees++) {
             bool *kept;
-            assert_ok(model_points_keep(&a, n[i], x.size, x.n_times, has_trees, &kept));
+            assert_ok(model_points_keep(&a, n[i], x.size, x.n_times, model_points_most(100, n[i], has_trees),
+                                        &kept));
             for (size_t z = 0; z < n[i]; z++) assert_int_equal(kept[z], x.n_times[z] > 0);
         }
     /* places are left over, as only every seventh size has times */
     for (size_t z = 0; z < N_MANY; z++) x.n_times[z] = z % 7 == 3;
     for (int has_trees = 0; has_trees < 2; has_trees++) {
         bool *kept;
-        assert_ok(model_points_keep(&a, N_MANY, x.size, x.n_times, has_trees, &kept));
+        assert_ok(model_points_keep(&a, N_MANY, x.size, x.n_times, model_points_most(100, N_MANY, has_trees),
+                                    &kept));
         for (size_t z = 0; z < N_MANY; z++) assert_int_equal(kept[z], z % 7 == 3);
     }
     arena_fini(&a);
 }
 
+/* A selector has room for as many times. */
+static void many_kernels(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k <= MODEL_KERNELS_MAX; k += 128) {
+        const size_t most = model_points_most(k, N_MANY, true);
+        assert_true(most > 0 && most <= MODEL_POINTS_KEPT && model_selector_fits(k, most));
+        assert_true(most == MODEL_POINTS_KEPT || !model_selector_fits(k, most + 1));
+        assert_int_equal(model_points_most(k, N_MANY, false), N_MANY);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(most_times_first),
-                                       cmocka_unit_test(the_same_in_another_order),
-                                       cmocka_unit_test(all_without_trees), cmocka_unit_test(few)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(most_times_first), cmocka_unit_test(the_same_in_another_order),
+        cmocka_unit_test(all_without_trees), cmocka_unit_test(few), cmocka_unit_test(many_kernels)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,7 +75,8 @@ static Err points_keep(Arena *a, const ModelMatrix *m, const bool *out, bool has
     for (size_t z = 0; z < m->n_sizes; z++)
         for (size_t k = 0; k < m->n_kernels && !(out && out[z]); k++)
             n_times[z] += m->known[k] && m->seconds[z * m->n_kernels + k] > 0;
-    return model_points_keep(a, m->n_sizes, m->size, n_times, has_trees, kept);
+    const size_t most = model_points_most(m->n_kernels, m->n_sizes, has_trees);
+    return model_points_keep(a, m->n_sizes, m->size, n_times, most, kept);
 }
 
 Err model_selector_of(Arena *a, const ModelMatrix *m, const bool *out, const ModelDevice *d,

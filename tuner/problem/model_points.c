@@ -25,10 +25,9 @@ static uint64_t hash_of(const ModelSize *z)
     return hash64((Str){(const char *)key, sizeof key});
 }
 
-Err model_points_keep(Arena *a, size_t n, const ModelSize *size, const uint32_t *n_times, bool has_trees,
+Err model_points_keep(Arena *a, size_t n, const ModelSize *size, const uint32_t *n_times, size_t most,
                       bool **kept)
 {
-    const size_t most = has_trees ? MODEL_POINTS_KEPT : n;
     Sorted *sorted = ARENA_ARRAY(a, n + 1, Sorted);
     TRY_ALLOC(sorted);
     TRY_ALLOC(*kept = ARENA_ARRAY(a, n + 1, bool));
