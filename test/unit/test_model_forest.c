@@ -141,6 +141,33 @@ static void test_values(void **unused)
     arena_fini(&a);
 }
 
+/* Values that are too small for a unit are 0, and the largest ones are kept. */
+static void test_extremes(void **unused)
+{
+    (void)unused;
+    static const float most[] = {0, 1e-45F, 1e-38F, 1e-20F, 1e30F};
+    Arena a;
+    arena_init(&a, 0);
+    for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
+        ModelTrees *t = trees_draw(&a, 5, 3);
+        ModelForest *f;
+        ModelForestSize of;
+        const ModelKernel kernel = kernel_draw();
+        const ModelSize z = size_draw();
+        const ModelTime time = time_draw();
+        const ModelTime *const times[] = {&time};
+        const size_t k = 0;
+        float value;
+        for (int v = 0; v < t->n << t->depth; v++) t->value[v] = most[i];
+        assert_ok(model_forest_new(&a, t, 1, &f));
+        model_forest_set(f, 0, &kernel);
+        model_forest_size(f, &z, &of);
+        model_forest_values(f, &of, 1, &k, times, &value);
+        assert_true(most[i] < 1e-30F ? value == 0 : fabsf(value / (5 * most[i]) - 1) < 1e-5F);
+    }
+    arena_fini(&a);
+}
+
 static void test_bounds(void **unused)
 {
     (void)unused;
@@ -157,6 +184,7 @@ static void test_bounds(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_values), cmocka_unit_test(test_bounds)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_values), cmocka_unit_test(test_extremes),
+                                       cmocka_unit_test(test_bounds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

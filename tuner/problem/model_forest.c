@@ -197,10 +197,11 @@ static float largest_of(const ModelTrees *t, size_t tree)
 
 static void tree_set(ModelForest *f, const ModelTrees *t, size_t i)
 {
+    static const float NOTHING = 1e-30F; /* smaller values are 0 */
     const size_t leaves = (size_t)1 << t->depth;
     const float largest = largest_of(t, f->order[i]), *value = &t->value[f->order[i] * leaves];
     float *unit = &f->unit[i / BLOCK];
-    if (i % BLOCK == 0) *unit = largest > 0 ? largest / INT8_MAX : 1;
+    if (i % BLOCK == 0) *unit = largest > NOTHING ? largest / INT8_MAX : 1;
     for (size_t level = 0; level < (size_t)t->depth; level++) level_set(f, t, i, level);
     for (size_t k = 0; k < leaves; k++)
         f->value[i / QUAD].of[i % QUAD * LEAVES + k] = (int8_t)lrintf(value[k] / *unit);
