@@ -145,8 +145,8 @@ static float leaf_of(const Training *t, const uint32_t *row, size_t n)
     return t->o->step * (float)(pull / (weight + (double)t->o->shrink));
 }
 
-/* Fills in a tree. Where no comparison gains anything, the levels that are left compare as all rows do not
- * differ, with the same value on both sides. */
+/* Fills in a tree. Where no comparison gains anything, the levels that are left compare the first feature
+ * with 0 and have the same value on both sides. */
 static void tree_grow(const Training *t, ModelTrees *trees, int tree, Histogram *h, Gains *g)
 {
     const int depth = trees->depth;

@@ -292,10 +292,10 @@ typedef struct {
     double l2_bytes;                   /* of the chunk */
     double l2_s, l2_all_s;             /* of the L2 cache for one compute unit, and for all in all */
 } ModelReadyChunk;
-/* For model_launch_ready: clusters of an element of M and N, and what multiplications of sizes by others
- * give. */
+/* Reciprocals and products by which model_launch_ready does without divisions. */
 typedef struct {
-    double per_m, per_n, cluster_m, cluster_n, split;
+    double per_m, per_n; /* clusters of an element of M and of N */
+    double cluster_m, cluster_n, split;
     double tile, slots, per_slot; /* elements of a tile; work-groups at once */
     double math_s, ab_s, d_s;     /* that the hardware needs for a product, for an element of A or B, of D */
 } ModelReadyLaunch;

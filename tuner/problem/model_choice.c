@@ -78,14 +78,21 @@ static void point_make(const ModelSelector *s, size_t p)
     ModelForestSize of;
     model_near(s, z, &near);
     if (s->forest) model_forest_size(s->forest, z, &of);
-    for (size_t i = 0; i < s->n_kernels; i++) {
-        const size_t k = c->kernel[i];
-        ModelExpected x;
-        model_expected(s, &near, k, z, &of, &x);
-        c->expected[row_of(c, p) + i] = x.all;
-        if (s->forest) c->near[row_of(c, p) + i] = x.near;
-        time[i] = model_can_read(&s->entry[k].kernel, z->align_a, z->align_b) ? (float)x.seconds : INFINITY;
-        best = time[i] < best ? time[i] : best;
+    for (size_t i = 0; i < s->n_kernels; i += MODEL_FOREST_LAUNCHES) {
+        ModelExpected x[MODEL_FOREST_LAUNCHES];
+        size_t kernel[MODEL_FOREST_LAUNCHES];
+        int n = 0;
+        for (; n < MODEL_FOREST_LAUNCHES && i + (size_t)n < s->n_kernels; n++)
+            kernel[n] = c->kernel[i + (size_t)n];
+        model_expected(s, &near, n, kernel, z, &of, x);
+        for (int q = 0; q < n; q++) {
+            const size_t place = i + (size_t)q, at = row_of(c, p) + place;
+            const ModelKernel *k = &s->entry[kernel[q]].kernel;
+            c->expected[at] = x[q].all;
+            if (s->forest) c->near[at] = x[q].near;
+            time[place] = model_can_read(k, z->align_a, z->align_b) ? (float)x[q].seconds : INFINITY;
+            best = time[place] < best ? time[place] : best;
+        }
     }
     for (size_t i = 0; i < s->n_kernels; i++)
         for (int far = 0; far < 2; far++)

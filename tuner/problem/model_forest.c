@@ -252,7 +252,7 @@ void model_forest_portable(ModelForest *f) { f->sums = sums_of; }
 /* ---- evaluation ---- */
 
 /* Where the lists of a vector of features begin: one list further for each bound that these are not below.
- * below: of how many bounds they are below, counted down. */
+ * below: minus the number of bounds that each feature is below. */
 FLOATS_INLINE void lists_of(const ModelForest *f, const Part *p, int vector, const FloatsMask *below,
                             int32_t *list)
 {

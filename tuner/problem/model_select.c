@@ -188,13 +188,6 @@ static void common_of(const ModelSelector *s)
     for (size_t k = 0; k < s->n_kernels; k++) s->mean[k] += FAR_LOSS;
 }
 
-static float trees_value(const ModelSelector *s, const ModelForestSize *z, size_t k, const ModelTime *t)
-{
-    float value;
-    model_forest_values(s->forest, z, 1, &k, &t, &value);
-    return value;
-}
-
 /* Fills in `left` of a point where it is not known. */
 static void left_of(ModelSelector *s, size_t p)
 {
@@ -206,8 +199,11 @@ static void left_of(ModelSelector *s, size_t p)
         if (isnan(*left) && !isnan(residual)) {
             const ModelEntry *e = &s->entry[k];
             ModelTime t;
+            const ModelTime *const time = &t;
+            float trees;
             model_time_ready(&s->ready[k], &e->kernel, &e->device, &e->rates, &s->size[p], &t);
-            *left = residual - trees_value(s, &z, k, &t);
+            model_forest_values(s->forest, &z, 1, &k, &time, &trees);
+            *left = residual - trees;
         }
     }
 }
@@ -279,15 +275,24 @@ static float near_residual(const ModelSelector *s, const ModelNear *near, size_t
     return sum / weight;
 }
 
-void model_expected(const ModelSelector *s, const ModelNear *near, size_t k, const ModelSize *z,
-                    const ModelForestSize *of, ModelExpected *out)
+void model_expected(const ModelSelector *s, const ModelNear *near, int n, const size_t *kernel,
+                    const ModelSize *z, const ModelForestSize *of, ModelExpected *out)
 {
-    const ModelEntry *e = &s->entry[k];
-    ModelTime t;
-    const double seconds = model_time_ready(&s->ready[k], &e->kernel, &e->device, &e->rates, z, &t);
-    out->near = out->all = near_residual(s, near, k) + near->common;
-    if (s->forest) out->all += trees_value(s, of, k, &t);
-    out->seconds = seconds * (double)expf(out->all);
+    ModelTime t[MODEL_FOREST_LAUNCHES];
+    const ModelTime *time[MODEL_FOREST_LAUNCHES];
+    float trees[MODEL_FOREST_LAUNCHES] = {0};
+    for (int i = 0; i < n; i++) {
+        const size_t k = kernel[i];
+        const ModelEntry *e = &s->entry[k];
+        time[i] = &t[i];
+        out[i].seconds = model_time_ready(&s->ready[k], &e->kernel, &e->device, &e->rates, z, &t[i]);
+        out[i].near = near_residual(s, near, k) + near->common;
+    }
+    if (s->forest) model_forest_values(s->forest, of, n, kernel, time, trees);
+    for (int i = 0; i < n; i++) {
+        out[i].all = out[i].near + trees[i];
+        out[i].seconds *= (double)expf(out[i].all);
+    }
 }
 
 double model_predict(const ModelSelector *s, const ModelNear *near, size_t k, const ModelSize *z)
@@ -295,7 +300,7 @@ double model_predict(const ModelSelector *s, const ModelNear *near, size_t k, co
     ModelForestSize of;
     ModelExpected x;
     if (s->forest) model_forest_size(s->forest, z, &of);
-    model_expected(s, near, k, z, &of, &x);
+    model_expected(s, near, 1, &k, z, &of, &x);
     return x.seconds;
 }
 

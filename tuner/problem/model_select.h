@@ -109,14 +109,14 @@ void model_near(const ModelSelector *s, const ModelSize *z, ModelNear *out);
 static inline float model_near_weight(float distance2) { return 1 / (1 + distance2); }
 /* Predicted seconds of kernel k, with the trees if there are any. */
 double model_predict(const ModelSelector *s, const ModelNear *near, size_t k, const ModelSize *z);
-/* The same; the logarithm of it over the model's time, and the part of this that near points say. of: of the
- * size; is not read without trees. */
+/* The same of up to MODEL_FOREST_LAUNCHES kernels; the logarithm of it over the model's time, and the part of
+ * this that near points say. of: of the size; is not read without trees. */
 typedef struct {
     double seconds;
     float all, near;
 } ModelExpected;
-void model_expected(const ModelSelector *s, const ModelNear *near, size_t k, const ModelSize *z,
-                    const ModelForestSize *of, ModelExpected *out);
+void model_expected(const ModelSelector *s, const ModelNear *near, int n, const size_t *kernel,
+                    const ModelSize *z, const ModelForestSize *of, ModelExpected *out);
 /* How much of that rests on times of the kernel on sizes nearby: 0 (none) to 1. */
 double model_known(const ModelSelector *s, const ModelNear *near, size_t k);
 

@@ -1,5 +1,5 @@
 /* Trains the trees of problem/model_trees.h by measured times. What the model misses depends on much of a
- * kernel and of a size at once: on the terms of its time, on the tile, on how far the last round is filled.
+ * kernel and of a size at once: on alignments, on the tile, on how far the last round is filled.
  * Boosted trees over such features learn it from all kernels together, and so know of a kernel what was
  * measured of others. */
 #ifndef PROBLEM_MODEL_TRAIN_H

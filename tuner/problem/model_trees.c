@@ -70,7 +70,7 @@ float model_tree_value(const ModelTrees *t, size_t tree, const float *x)
 
 float model_trees_value(const ModelTrees *t, const float *x)
 {
-    float sum[MODEL_TREES_SUMS] = {0};
-    for (int i = 0; i < t->n; i++) sum[i % MODEL_TREES_SUMS] += model_tree_value(t, (size_t)i, x);
-    return model_trees_sum(sum);
+    float sum = 0;
+    for (int i = 0; i < t->n; i++) sum += model_tree_value(t, (size_t)i, x);
+    return sum;
 }

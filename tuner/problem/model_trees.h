@@ -46,14 +46,8 @@ void model_size_features(const ModelSize *z, float x[MODEL_SIZE_FEATURES]);
 void model_kernel_features(const ModelKernel *k, float x[MODEL_KERNEL_FEATURES]);
 void model_launch_features(const ModelTime *t, float x[MODEL_LAUNCH_FEATURES]);
 void model_features(const ModelKernel *k, const ModelSize *z, const ModelTime *t, float x[MODEL_FEATURES]);
-/* What a tree says of a row of features, and all of them: MODEL_TREES_SUMS sums, each of every
- * MODEL_TREES_SUMS-th tree, added up by model_trees_sum. */
-enum { MODEL_TREES_SUMS = 8 };
+/* What a tree says of a row of features, and what all of them do: the sum. */
 float model_tree_value(const ModelTrees *t, size_t tree, const float *x);
 float model_trees_value(const ModelTrees *t, const float *x);
-static inline float model_trees_sum(const float x[MODEL_TREES_SUMS])
-{
-    return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
-}
 
 #endif
