@@ -7,11 +7,11 @@
 
 #include "problem/floats.h"
 
-/* A kernel is good on a point where it takes at most GOOD times as long as the best one; on the points behind
- * the first N_GOOD, GOOD_FAR times. With less of it the kernels are missed that a choice among all would find
- * (test/README.md). */
-static const float GOOD = 1.2F, GOOD_FAR = 1.15F;
-enum { N_GOOD = 3 };
+/* A kernel is good on a point where it takes at most so many times as long as the best one; the points behind
+ * the first N_GOOD are far ones. With less of it the kernels are missed that a choice among all would find
+ * (test/README.md). Libraries without trees have few points, which stand for sizes farther away. */
+static const float GOOD[][MODEL_GOODS] = {{1.5F, 1.3F}, {1.15F, 1.1F}}; /* without trees, with them */
+enum { N_GOOD = 3, WORD = 64 /* bits */ };
 
 /* ---- preparation ---- */
 
@@ -19,90 +19,138 @@ Err model_choice_new(Arena *a, size_t n_kernels, size_t n_points, ModelChoice **
 {
     ModelChoice *c = *out = ARENA_NEW(a, ModelChoice);
     TRY_ALLOC(c);
-    c->n_parts = floats_padded(n_kernels) / FLOATS, c->n_words = (c->n_parts + 63) / 64;
+    c->n_parts = floats_padded(n_kernels) / FLOATS;
+    c->n_words = (c->n_parts + WORD - 1) / WORD, c->n_point_words = (n_points + WORD - 1) / WORD;
     TRY_ALLOC(c->place = ARENA_ARRAY(a, n_kernels + 1, uint16_t));
     TRY_ALLOC(c->kernel = ARENA_ARRAY(a, n_kernels + 1, uint16_t));
     TRY_ALLOC(c->part = ARENA_ARRAY(a, c->n_parts + 1, uint16_t));
     TRY_ALLOC(c->is_time = ARENA_ARRAY(a, n_kernels + 1, bool));
-    TRY_ALLOC(c->expected = ARENA_LINES(a, (n_points + 1) * c->n_parts * FLOATS, float));
-    for (int i = 0; i < 2; i++) TRY_ALLOC(c->good[i] = ARENA_ARRAY(a, n_points * c->n_words + 1, uint64_t));
+    TRY_ALLOC(c->of = ARENA_LINES(a, (n_points + 1) * c->n_parts, ModelChoicePart));
+    for (int i = 0; i < MODEL_GOODS; i++) {
+        TRY_ALLOC(c->on[i] = ARENA_ARRAY(a, n_kernels * c->n_point_words + 1, uint64_t));
+        TRY_ALLOC(c->good[i] = ARENA_ARRAY(a, n_points * c->n_words + 1, uint64_t));
+    }
     return ERR_OK;
 }
 
-Err model_choice_trees(Arena *a, const ModelSelector *s)
+static int16_t units_of(float x)
 {
-    ModelChoice *c = s->choice;
-    TRY_ALLOC(c->near = ARENA_ARRAY(a, (s->n_points + 1) * c->n_parts * FLOATS, float));
-    return ERR_OK;
+    const float units = x * MODEL_CHOICE_UNITS;
+    return units < INT16_MIN ? INT16_MIN : units < INT16_MAX ? (int16_t)lrintf(units) : INT16_MAX;
 }
 
-/* By the area of their tiles, then by one side of it, then by their numbers. */
+/* Of a point, in the order of the kernels. */
 typedef struct {
-    int64_t area;
-    int32_t side, kernel;
-} Tile;
+    int16_t expected[MODEL_KERNELS_MAX], near[MODEL_KERNELS_MAX];
+    float seconds[MODEL_KERNELS_MAX], best;
+} PointTimes;
 
-static int by_tile(const void *a, const void *b)
+static void point_times(const ModelSelector *s, size_t p, PointTimes *out)
 {
-    const Tile *x = a, *y = b;
-    if (x->area != y->area) return x->area < y->area ? -1 : 1;
-    if (x->side != y->side) return x->side < y->side ? -1 : 1;
-    return x->kernel < y->kernel ? -1 : x->kernel > y->kernel;
-}
-
-void model_choice_places(const ModelSelector *s)
-{
-    ModelChoice *c = s->choice;
-    Tile tile[MODEL_KERNELS_MAX];
-    for (size_t k = 0; k < s->n_kernels; k++) {
-        const ModelKernel *x = &s->entry[k].kernel;
-        tile[k] = (Tile){(int64_t)x->tile_m * x->tile_n, x->tile_m, (int32_t)k};
-        c->is_time[k] = model_lanes_is_time(x);
-    }
-    qsort(tile, s->n_kernels, sizeof *tile, by_tile);
-    for (size_t i = 0; i < s->n_kernels; i++) {
-        c->kernel[i] = (uint16_t)tile[i].kernel;
-        c->place[tile[i].kernel] = (uint16_t)i;
-    }
-    for (size_t i = 0; i < c->n_parts; i++) c->part[i] = (uint16_t)i;
-}
-
-static size_t row_of(const ModelChoice *c, size_t point) { return point * c->n_parts * FLOATS; }
-
-static void point_make(const ModelSelector *s, size_t p)
-{
-    ModelChoice *c = s->choice;
     const ModelSize *z = &s->size[p];
-    float time[MODEL_KERNELS_MAX], best = INFINITY;
     ModelNear near;
     ModelForestSize of;
     model_near(s, z, &near);
     if (s->forest) model_forest_size(s->forest, z, &of);
+    out->best = INFINITY;
     for (size_t i = 0; i < s->n_kernels; i += MODEL_FOREST_LAUNCHES) {
         ModelExpected x[MODEL_FOREST_LAUNCHES];
         size_t kernel[MODEL_FOREST_LAUNCHES];
         int n = 0;
-        for (; n < MODEL_FOREST_LAUNCHES && i + (size_t)n < s->n_kernels; n++)
-            kernel[n] = c->kernel[i + (size_t)n];
+        for (; n < MODEL_FOREST_LAUNCHES && i + (size_t)n < s->n_kernels; n++) kernel[n] = i + (size_t)n;
         model_expected(s, &near, n, kernel, z, &of, x);
         for (int q = 0; q < n; q++) {
-            const size_t place = i + (size_t)q, at = row_of(c, p) + place;
-            const ModelKernel *k = &s->entry[kernel[q]].kernel;
-            c->expected[at] = x[q].all;
-            if (s->forest) c->near[at] = x[q].near;
-            time[place] = model_can_read(k, z->align_a, z->align_b) ? (float)x[q].seconds : INFINITY;
-            best = time[place] < best ? time[place] : best;
+            const size_t k = kernel[q];
+            const bool reads = model_can_read(&s->entry[k].kernel, z->align_a, z->align_b);
+            out->expected[k] = units_of(x[q].all), out->near[k] = units_of(x[q].near);
+            out->seconds[k] = reads ? (float)x[q].seconds : INFINITY;
+            out->best = out->seconds[k] < out->best ? out->seconds[k] : out->best;
         }
     }
-    for (size_t i = 0; i < s->n_kernels; i++)
-        for (int far = 0; far < 2; far++)
-            if (time[i] <= (far ? GOOD_FAR : GOOD) * best)
-                c->good[far][p * c->n_words + i / FLOATS / 64] |= UINT64_C(1) << i / FLOATS % 64;
+}
+
+/* Fills in a point: until the kernels have their places, these are their numbers. */
+static void point_make(const ModelSelector *s, size_t p)
+{
+    ModelChoice *c = s->choice;
+    PointTimes t;
+    point_times(s, p, &t);
+    for (size_t k = 0; k < s->n_kernels; k++) {
+        ModelChoicePart *part = &c->of[p * c->n_parts + k / FLOATS];
+        part->expected[k % FLOATS] = t.expected[k], part->near[k % FLOATS] = t.near[k];
+        for (int i = 0; i < MODEL_GOODS; i++)
+            if (t.seconds[k] <= GOOD[s->forest != NULL][i] * t.best)
+                c->on[i][k * c->n_point_words + p / WORD] |= UINT64_C(1) << p % WORD;
+    }
+}
+
+FLOATS_INLINE size_t n_common(const uint64_t *a, const uint64_t *b, size_t n_words)
+{
+    size_t n = 0;
+    for (size_t w = 0; w < n_words; w++) n += (size_t)__builtin_popcountll(a[w] & b[w]);
+    return n;
+}
+
+/* Finds the kernel without a place that is good on the most of these points, and of such kernels the one that
+ * is good on the fewest others. */
+FLOATS_CLONES
+static size_t next_kernel(const ModelChoice *c, size_t n_kernels, const bool *placed, const uint64_t *points)
+{
+    const size_t n_words = c->n_point_words;
+    size_t best = SIZE_MAX, most = 0, least = 0;
+    for (size_t k = 0; k < n_kernels; k++) {
+        const uint64_t *on = &c->on[MODEL_GOOD_NEAR][k * n_words];
+        if (placed[k]) continue;
+        const size_t common = n_common(on, points, n_words);
+        if (best != SIZE_MAX && common < most) continue;
+        const size_t all = n_common(on, on, n_words);
+        if (best != SIZE_MAX && common == most && all >= least) continue;
+        best = k, most = common, least = all;
+    }
+    return best;
+}
+
+/* Places the kernels: each part begins with the kernel that is good on the most points, and goes on with
+ * those that are good on the most points of the part, so that a choice looks at few parts. */
+static void places_find(const ModelSelector *s, uint64_t *points)
+{
+    ModelChoice *c = s->choice;
+    bool placed[MODEL_KERNELS_MAX] = {false};
+    for (size_t i = 0; i < s->n_kernels; i++) {
+        if (i % FLOATS == 0) memset(points, UINT8_MAX, c->n_point_words * sizeof *points);
+        const size_t k = next_kernel(c, s->n_kernels, placed, points);
+        const uint64_t *on = &c->on[MODEL_GOOD_NEAR][k * c->n_point_words];
+        for (size_t w = 0; w < c->n_point_words; w++) points[w] = i % FLOATS ? points[w] | on[w] : on[w];
+        placed[k] = true;
+        c->kernel[i] = (uint16_t)k, c->place[k] = (uint16_t)i;
+    }
+}
+
+/* Moves what there is of a point's kernels to their places. */
+static void point_sort(const ModelSelector *s, size_t p)
+{
+    ModelChoice *c = s->choice;
+    ModelChoicePart was[MODEL_KERNELS_MAX / FLOATS], *of = &c->of[p * c->n_parts];
+    memcpy(was, of, c->n_parts * sizeof *of);
+    for (size_t i = 0; i < s->n_kernels; i++) {
+        const size_t k = c->kernel[i];
+        of[i / FLOATS].expected[i % FLOATS] = was[k / FLOATS].expected[k % FLOATS];
+        of[i / FLOATS].near[i % FLOATS] = was[k / FLOATS].near[k % FLOATS];
+        for (int q = 0; q < MODEL_GOODS; q++)
+            if (c->on[q][k * c->n_point_words + p / WORD] >> p % WORD & 1)
+                c->good[q][p * c->n_words + i / FLOATS / WORD] |= UINT64_C(1) << i / FLOATS % WORD;
+    }
 }
 
 void model_choice_make(const ModelSelector *s)
 {
+    ModelChoice *c = s->choice;
+    uint64_t points[MODEL_POINTS_MAX / WORD + 1];
+    for (size_t k = 0; k < s->n_kernels; k++) c->is_time[k] = model_lanes_is_time(&s->entry[k].kernel);
+    for (size_t i = 0; i < c->n_parts; i++) c->part[i] = (uint16_t)i;
     for (size_t p = 0; p < s->n_points; p++) point_make(s, p);
+    places_find(s, points);
+    for (size_t p = 0; p < s->n_points; p++) point_sort(s, p);
 }
 
 /* ---- the times of parts ---- */
@@ -158,22 +206,30 @@ typedef struct {
     _Alignas(Floats) int32_t key[MODEL_KERNELS_MAX];
 } Parts;
 
+typedef int16_t Shorts __attribute__((vector_size(2 * FLOATS)));
+FLOATS_INLINE Floats expected_of(const ModelChoicePart *p)
+{
+    Shorts v;
+    memcpy(&v, p->expected, sizeof v);
+    return __builtin_convertvector(v, Floats);
+}
+
 /* Fills in expected and key. All NEAREST points are added, with weight 0 where there are fewer, because
  * compilers do not unroll a loop over them. */
 FLOATS_CLONES
 static void expect(const ModelSelector *s, const Nearest *near, Parts *p)
 {
     const ModelChoice *c = s->choice;
-    const float *row[NEAREST];
+    const ModelChoicePart *of[NEAREST];
     float w[NEAREST];
     FloatsMask number = FLOATS_LANES;
     for (int i = 0; i < NEAREST; i++) {
-        row[i] = &c->expected[i < near->n ? row_of(c, near->point[i]) : 0];
-        w[i] = i < near->n ? near->weight[i] : 0;
+        of[i] = &c->of[i < near->n ? near->point[i] * c->n_parts : 0];
+        w[i] = i < near->n ? near->weight[i] * (1.0F / MODEL_CHOICE_UNITS) : 0;
     }
     for (size_t i = 0; i < p->n; i++, number += FLOATS) {
-        const size_t at = p->part[i] * (size_t)FLOATS;
-#define POINT(i) w[i] * floats_load(&row[i][at])
+        const size_t at = p->part[i];
+#define POINT(i) w[i] * expected_of(&of[i][at])
         const Floats x = (POINT(0) + POINT(1)) + (POINT(2) + POINT(3)) + (POINT(4) + POINT(5));
         _Static_assert(NEAREST == 6, "a term for each");
         floats_store(&p->expected[i * FLOATS], x);
@@ -204,8 +260,9 @@ static void parts_near(const ModelChoice *c, const Nearest *near, Parts *p)
     }
     for (size_t w = 0; w < c->n_words; w++) {
         uint64_t word = 0;
-        for (int i = 0; i < near->n; i++) word |= c->good[i >= N_GOOD][near->point[i] * c->n_words + w];
-        for (; word; word &= word - 1) p->part[p->n++] = (uint16_t)(w * 64 + (size_t)__builtin_ctzll(word));
+        for (int i = 0; i < near->n; i++)
+            word |= c->good[i < N_GOOD ? MODEL_GOOD_NEAR : MODEL_GOOD_FAR][near->point[i] * c->n_words + w];
+        for (; word; word &= word - 1) p->part[p->n++] = (uint16_t)(w * WORD + (size_t)__builtin_ctzll(word));
     }
 }
 
@@ -308,10 +365,11 @@ static void finalists_find(const Ask *a, Parts *p, Finalists *f)
 
 static float near_of(const ModelChoice *c, const Nearest *near, size_t k)
 {
+    const size_t part = c->place[k] / FLOATS, lane = c->place[k] % FLOATS;
     float sum = 0;
     for (int i = 0; i < near->n; i++)
-        sum += near->weight[i] * c->near[row_of(c, near->point[i]) + c->place[k]];
-    return sum;
+        sum += near->weight[i] * (float)c->of[near->point[i] * c->n_parts + part].near[lane];
+    return sum * (1.0F / MODEL_CHOICE_UNITS);
 }
 
 static size_t best_by_trees(const Ask *a, const Nearest *near, const Finalists *f, double *seconds)

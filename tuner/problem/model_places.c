@@ -238,7 +238,7 @@ void model_places_sort(ModelPlaces *p)
 /* Numbers replace the last bits of distances, so that the least of them tells what it belongs to. Bits of
  * numbers that are not negative have the order of the numbers. Compilers keep loops over few vectors, and
  * what these have in memory: steps are macros. */
-enum { FAR_BITS = 0x7f800000 /* of INFINITY */, BLOCKS = 3, NUMBERS = 64, AROUND_MASK = 31 };
+enum { FAR_BITS = 0x7f800000 /* of INFINITY */, BLOCKS = 2, NUMBERS = 64, AROUND_MASK = 31 };
 _Static_assert((int)BLOCKS *(int)BLOCK <= (int)NUMBERS && (int)AROUND <= (int)AROUND_MASK, "numbers fit");
 
 /* Takes boxes into the nearest ones of each lane, with their numbers. */
@@ -270,7 +270,6 @@ FLOATS_INLINE FloatsMask nearest_boxes(const ModelPlaces *p, const float *x)
     NEXT_GROUP;
     NEXT_GROUP;
     NEXT_GROUP;
-    NEXT_GROUP;
 #undef NEXT_GROUP
     return least;
 }
@@ -295,7 +294,6 @@ FLOATS_INLINE size_t nearest_place(const ModelPlaces *p, const float *x)
     } while (0)
     NEXT_BLOCK(0);
     NEXT_BLOCK(1);
-    NEXT_BLOCK(2);
     _Static_assert((int)BLOCK == 2 * (int)FLOATS, "two steps for each block");
     const size_t found = (size_t)floats_mask_least(least) & (NUMBERS - 1);
     return block[found / BLOCK] * BLOCK + found % BLOCK;

@@ -134,8 +134,7 @@ Err model_selector_trees(Arena *a, ModelSelector *s, const ModelTrees *trees)
     if (!trees) return ERR_OK;
     TRY_ALLOC(s->left = ARENA_ARRAY(a, n + 1, float));
     for (size_t i = 0; i < n; i++) s->left[i] = NAN;
-    TRY(model_forest_new(a, trees, s->n_kernels, &s->forest));
-    return model_choice_trees(a, s);
+    return model_forest_new(a, trees, s->n_kernels, &s->forest);
 }
 
 /* Fills in `weight` of a point: the best kernel's time over each kernel's. A residual counts the more, the
@@ -221,10 +220,8 @@ static void errors_finish(const ModelSelector *s)
 
 void model_selector_finish(ModelSelector *s)
 {
-    model_choice_places(s);
     for (size_t k = 0; k < s->n_kernels; k++) {
         const ModelEntry *e = &s->entry[k];
-        model_lanes_set(s->lanes, s->choice->place[k], &e->kernel, &e->device, &e->rates);
         model_ready(&e->kernel, &e->device, &e->rates, &s->ready[k]);
         if (s->forest) model_forest_set(s->forest, k, &e->kernel);
     }
@@ -239,6 +236,10 @@ void model_selector_finish(ModelSelector *s)
     errors_finish(s);
     model_places_sort(s->places);
     model_choice_make(s);
+    for (size_t k = 0; k < s->n_kernels; k++) {
+        const ModelEntry *e = &s->entry[k];
+        model_lanes_set(s->lanes, s->choice->place[k], &e->kernel, &e->device, &e->rates);
+    }
 }
 
 /* ---- prediction ---- */
