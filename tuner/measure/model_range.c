@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "base/spread.h"
 #include "measure/model.h"
 
 /* ---- alignments ---- */
@@ -264,34 +265,74 @@ static bool can_run(void *ctx, size_t k)
     return q->m->known[k] && model_runs_on(q->runs, k, q->size);
 }
 
+/* What is found of each size of the range. */
+typedef struct {
+    double seconds; /* of the kernel that wins by prediction */
+    uint32_t best;  /* that kernel; NO_KERNEL: none runs */
+    float left;     /* the least loss of the kernels that are kept; 0: no kernel runs */
+} AtSize;
+static const uint32_t NO_KERNEL = UINT32_MAX;
+
 /* The kernels that win a size of the range, and what each of them loses on which size. */
 typedef struct {
+    const ModelMatrix *m;
+    const ModelRuns *runs;
+    const ModelSelector *s;
+    bool spread; /* all processors look at sizes */
     const RangeSize *size;
     size_t n_sizes, *candidate, n_candidates;
+    /* shared by copies of this process */
+    AtSize *at;  /* of each size */
     float *loss; /* [size][candidate] against the best by prediction; MODEL_RANGE_NONE: it does not run */
-    float *left; /* of each size: the least loss of the kernels that are kept; 0: no kernel runs */
 } Keeping;
 
-static Err candidates_find(Arena *a, const ModelMatrix *m, const ModelRuns *runs, const ModelSelector *s,
-                           const bool *keep, Keeping *x, double *best)
+/* Sizes that one process looks at. */
+enum { PART = 128 };
+
+static size_t part_end(const Keeping *x, size_t part)
 {
-    bool *is = ARENA_ARRAY(a, m->n_kernels + 1, bool);
-    TRY_ALLOC(is);
-    TRY_ALLOC(x->candidate = ARENA_ARRAY(a, m->n_kernels + 1, size_t));
-    for (size_t z = 0; z < x->n_sizes; z++) {
-        Ask q = {m, runs, &x->size[z].size};
-        const size_t k = model_choose(s, q.size, can_run, &q, &best[z]);
-        x->left[z] = k == SIZE_MAX ? 0 : (float)MODEL_RANGE_NONE;
-        if (k != SIZE_MAX) is[k] = true;
+    return x->n_sizes < (part + 1) * PART ? x->n_sizes : (part + 1) * PART;
+}
+
+static Err parts_do(Keeping *x, Err (*fn)(void *ctx, size_t part))
+{
+    const size_t n = (x->n_sizes + PART - 1) / PART;
+    if (x->spread) return spread_run(&(Spread){.n = n, .part = fn, .ctx = x});
+    for (size_t i = 0; i < n; i++) TRY(fn(x, i));
+    return ERR_OK;
+}
+
+static Err best_part(void *ctx, size_t part)
+{
+    Keeping *x = ctx;
+    for (size_t z = part * PART; z < part_end(x, part); z++) {
+        Ask q = {x->m, x->runs, &x->size[z].size};
+        double seconds = 0;
+        const size_t k = model_choose(x->s, q.size, can_run, &q, &seconds);
+        x->at[z] = (AtSize){seconds, k == SIZE_MAX ? NO_KERNEL : (uint32_t)k,
+                            k == SIZE_MAX ? 0 : (float)MODEL_RANGE_NONE};
     }
-    for (size_t k = 0; k < m->n_kernels; k++)
-        if (m->known[k] && (is[k] || keep[k])) x->candidate[x->n_candidates++] = k;
+    return ERR_OK;
+}
+
+static Err candidates_find(Arena *a, const bool *keep, Keeping *x)
+{
+    const size_t n = x->m->n_kernels;
+    bool *is = ARENA_ARRAY(a, n + 1, bool);
+    TRY_ALLOC(is);
+    TRY_ALLOC(x->candidate = ARENA_ARRAY(a, n + 1, size_t));
+    TRY(parts_do(x, best_part));
+    for (size_t z = 0; z < x->n_sizes; z++)
+        if (x->at[z].best != NO_KERNEL) is[x->at[z].best] = true;
+    for (size_t k = 0; k < n; k++)
+        if (x->m->known[k] && (is[k] || keep[k])) x->candidate[x->n_candidates++] = k;
     return ERR_OK;
 }
 
 static void take(Keeping *x, size_t c)
 {
-    for (size_t z = 0; z < x->n_sizes; z++) x->left[z] = fminf(x->left[z], x->loss[z * x->n_candidates + c]);
+    for (size_t z = 0; z < x->n_sizes; z++)
+        x->at[z].left = fminf(x->at[z].left, x->loss[z * x->n_candidates + c]);
 }
 
 /* By how much a kernel lowers the losses that are too large. */
@@ -300,27 +341,26 @@ static double gain_of(const Keeping *x, size_t c)
     double sum = 0;
     for (size_t z = 0; z < x->n_sizes; z++) {
         const float loss = fmaxf(x->loss[z * x->n_candidates + c], (float)MODEL_RANGE_LOSS);
-        if (x->left[z] > loss) sum += (double)(x->left[z] - loss);
+        if (x->at[z].left > loss) sum += (double)(x->at[z].left - loss);
     }
     return sum;
 }
 
-static Err losses_fill(Arena *a, const ModelRuns *runs, const ModelSelector *s, const double *best,
-                       Keeping *x)
+static Err losses_part(void *ctx, size_t part)
 {
-    const size_t n = x->n_candidates;
-    TRY_ALLOC(x->loss = ARENA_ARRAY(a, x->n_sizes * n + 1, float));
-    for (size_t z = 0; z < x->n_sizes; z++) {
+    Keeping *x = ctx;
+    for (size_t z = part * PART; z < part_end(x, part); z++) {
         const ModelSize *size = &x->size[z].size;
         ModelNear near;
-        if (x->left[z] <= 0) continue;
-        model_near(s, size, &near);
-        for (size_t c = 0; c < n; c++) {
+        if (x->at[z].best == NO_KERNEL) continue;
+        model_near(x->s, size, &near);
+        for (size_t c = 0; c < x->n_candidates; c++) {
             const size_t k = x->candidate[c];
-            float *loss = &x->loss[z * n + c];
+            float *loss = &x->loss[z * x->n_candidates + c];
             *loss = (float)MODEL_RANGE_NONE;
-            if (!model_runs_on(runs, k, size)) continue;
-            *loss = fminf(*loss, (float)(model_predict(s, &near, k, size) / best[z] - 1));
+            if (!model_runs_on(x->runs, k, size)) continue;
+            const double seconds = model_predict(x->s, &near, k, size);
+            *loss = fminf(*loss, (float)(seconds / x->at[z].seconds - 1));
         }
     }
     return ERR_OK;
@@ -342,33 +382,48 @@ static Err grids_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, con
     return ERR_OK;
 }
 
-Err model_range_keep(Arena *a, const ProblemType *pt, const ModelMatrix *m, const bool *out,
-                     const ModelSelector *of, size_t most, bool *keep)
+/* Adds the kernel that lowers losses most until there are `most`, or nothing is gained. */
+static void kernels_keep(Keeping *x, size_t most, bool *keep)
 {
-    Keeping x = {0};
-    ModelRuns runs;
-    /* of thousands of kernels on thousands of sizes, trees would take minutes */
-    ModelSelector rough = *of, *s = &rough;
-    rough.forest = NULL;
-    TRY(model_runs_make(a, m, out, &runs));
-    TRY(grids_make(a, pt, m, out, &x));
-    double *best = ARENA_ARRAY(a, x.n_sizes + 1, double);
-    TRY_ALLOC(best);
-    TRY_ALLOC(x.left = ARENA_ARRAY(a, x.n_sizes + 1, float));
-    TRY(candidates_find(a, m, &runs, s, keep, &x, best));
-    TRY(losses_fill(a, &runs, s, best, &x));
-    for (size_t c = 0; c < x.n_candidates; c++)
-        if (keep[x.candidate[c]]) take(&x, c);
+    for (size_t c = 0; c < x->n_candidates; c++)
+        if (keep[x->candidate[c]]) take(x, c);
     for (size_t added = 0; added < most; added++) {
         double largest = 0;
         size_t at = 0;
-        for (size_t c = 0; c < x.n_candidates; c++) {
-            const double gain = keep[x.candidate[c]] ? 0 : gain_of(&x, c);
+        for (size_t c = 0; c < x->n_candidates; c++) {
+            const double gain = keep[x->candidate[c]] ? 0 : gain_of(x, c);
             if (gain > largest) largest = gain, at = c;
         }
         if (largest <= 0) break;
-        keep[x.candidate[at]] = true;
-        take(&x, at);
+        keep[x->candidate[at]] = true;
+        take(x, at);
     }
-    return ERR_OK;
+}
+
+static Err losses_keep(Keeping *x, size_t most, bool *keep)
+{
+    const size_t bytes = (x->n_sizes * x->n_candidates + 1) * sizeof *x->loss;
+    TRY_ALLOC(x->loss = spread_alloc(bytes));
+    const Err e = parts_do(x, losses_part);
+    if (!e) kernels_keep(x, most, keep);
+    spread_free(x->loss, bytes);
+    return e;
+}
+
+Err model_range_keep(Arena *a, const ProblemType *pt, const ModelMatrix *m, const bool *out,
+                     const ModelSelector *of, size_t most, bool spread, bool *keep)
+{
+    ModelRuns runs;
+    /* of thousands of kernels on thousands of sizes, trees would take minutes */
+    ModelSelector rough = *of;
+    Keeping x = {.m = m, .runs = &runs, .s = &rough, .spread = spread};
+    rough.forest = NULL;
+    TRY(model_runs_make(a, m, out, &runs));
+    TRY(grids_make(a, pt, m, out, &x));
+    const size_t bytes = (x.n_sizes + 1) * sizeof *x.at;
+    TRY_ALLOC(x.at = spread_alloc(bytes));
+    Err e = candidates_find(a, keep, &x);
+    if (!e) e = losses_keep(&x, most, keep);
+    spread_free(x.at, bytes);
+    return e;
 }

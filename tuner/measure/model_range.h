@@ -56,11 +56,11 @@ int64_t model_range_batch(const ModelMatrix *m, const bool *out);
 /* Adds to `keep` (of m's kernels), which has the winners of measured sizes, up to `most` others that lower
  * what the best kept kernel loses on the range by prediction, of one batch and of several: the largest sum
  * of losses first, until none is above MODEL_RANGE_LOSS. A size that no kept kernel takes counts as a loss of
- * MODEL_RANGE_NONE. s: over all kernels of m. */
+ * MODEL_RANGE_NONE. s: over all kernels of m. spread: by all processors (base/spread.h). */
 #define MODEL_RANGE_LOSS 0.03
 #define MODEL_RANGE_NONE 2.0
 enum { MODEL_RANGE_KERNELS = 40 };
 Err model_range_keep(Arena *a, const ProblemType *pt, const ModelMatrix *m, const bool *out,
-                     const ModelSelector *s, size_t most, bool *keep);
+                     const ModelSelector *s, size_t most, bool spread, bool *keep);
 
 #endif

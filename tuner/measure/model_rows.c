@@ -7,6 +7,7 @@
 #include "base/spread.h"
 #include "measure/model.h"
 #include "problem/section.h"
+#include "problem/floats.h"
 
 /* Whether a kernel is the table's, and can run. seconds: of the size; NULL: it was not measured. */
 typedef struct {
@@ -38,19 +39,31 @@ static int own_section(const ModelTable *t, const ModelSize *z)
 
 static bool has_size(const ModelTable *t, size_t z) { return !t->out || !t->out[z]; }
 
+static Err keys_grow(Arena *a, ModelRowKeys *keys)
+{
+    const size_t room = 2 * keys->room + 64;
+    ModelRowKey *more = ARENA_ARRAY(a, room, ModelRowKey);
+    TRY_ALLOC(more);
+    if (keys->n) memcpy(more, keys->v, keys->n * sizeof *more);
+    for (int d = 0; d < 3; d++) {
+        float *log = ARENA_LINES(a, floats_padded(room), float);
+        TRY_ALLOC(log);
+        for (size_t i = 0; i < floats_padded(room); i++) log[i] = i < keys->n ? keys->log[d][i] : INFINITY;
+        keys->log[d] = log;
+    }
+    keys->v = more, keys->room = room;
+    return ERR_OK;
+}
+
 static Err key_add(Arena *a, ModelTable *t, const ModelSize *z, size_t row)
 {
     ModelRowKeys *keys = &t->keys[own_section(t, z)];
-    if (keys->n == keys->room) {
-        const size_t room = 2 * keys->room + 64;
-        ModelRowKey *more = arena_alloc(a, room * sizeof *more);
-        TRY_ALLOC(more);
-        if (keys->n) memcpy(more, keys->v, keys->n * sizeof *more);
-        keys->v = more, keys->room = room;
-    }
-    ModelRowKey *key = &keys->v[keys->n++];
+    if (keys->n == keys->room) TRY(keys_grow(a, keys));
+    ModelRowKey *key = &keys->v[keys->n];
     logs_of(z, key->log);
+    for (int d = 0; d < 3; d++) keys->log[d][keys->n] = (float)key->log[d];
     key->row = (uint32_t)row;
+    keys->n++;
     return ERR_OK;
 }
 
@@ -91,16 +104,44 @@ static double distance_to(const Nearest *x, const ModelRowKey *key)
                           key->row < n ? &t->m->size[key->row] : &t->more[key->row - n].size);
 }
 
+static void nearest_add(Nearest *x, const ModelRowKey *key)
+{
+    const ModelTable *t = x->ask.t;
+    const size_t n = t->m->n_sizes, row = key->row;
+    if (row >= n + t->n_more) return;
+    const double d = distance_to(x, key);
+    const size_t k = d < x->least ? row < n ? t->row[row] : t->more[row - n].kernel : 0;
+    if (d < x->least && can_run(&x->ask, k)) x->kernel = k, x->least = d;
+}
+
+FLOATS_INLINE Floats apart(const float *log, float x)
+{
+    return floats_max(floats_load(log) - x, x - floats_load(log));
+}
+
+/* By Ratio: most keys are farther than the nearest one so far, which single precision tells. */
+FLOATS_CLONES
+static void nearest_by_ratio(Nearest *x, const ModelRowKeys *keys, size_t from)
+{
+    static const float ROUNDED = 1e-4F; /* more than the logarithms of sizes are rounded by */
+    const float m = (float)x->log[0], n = (float)x->log[1], k = (float)x->log[2];
+    for (size_t i = from / FLOATS * FLOATS; i < keys->n; i += FLOATS) {
+        const Floats d = apart(&keys->log[0][i], m) + apart(&keys->log[1][i], n) + apart(&keys->log[2][i], k);
+        uint32_t near = floats_bits(d < (float)x->least + ROUNDED);
+        for (; near; near &= near - 1) {
+            const size_t at = i + (size_t)__builtin_ctz(near);
+            if (at >= from && at < keys->n) nearest_add(x, &keys->v[at]);
+        }
+    }
+}
+
 /* Looks at keys from number `from` on. Of rows at the same distance the first counts. */
 static void nearest_in(Nearest *x, const ModelRowKeys *keys, size_t from)
 {
-    const ModelTable *t = x->ask.t;
-    const size_t n = t->m->n_sizes;
-    for (size_t i = from; i < keys->n && keys->v[i].row < n + t->n_more; i++) {
-        const size_t row = keys->v[i].row, k = row < n ? t->row[row] : t->more[row - n].kernel;
-        const double d = distance_to(x, &keys->v[i]);
-        if (d < x->least && can_run(&x->ask, k)) x->kernel = k, x->least = d;
-    }
+    if (x->distance == DISTANCE_RATIO)
+        nearest_by_ratio(x, keys, from);
+    else
+        for (size_t i = from; i < keys->n; i++) nearest_add(x, &keys->v[i]);
 }
 
 static Nearest nearest_begin(const ModelTable *t, TableDistance distance, const ModelSize *z,

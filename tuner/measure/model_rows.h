@@ -35,6 +35,7 @@ typedef struct {
 } ModelRowKey;
 typedef struct {
     ModelRowKey *v;
+    float *log[3]; /* the same logarithms, of each key; where there are no keys yet, infinity */
     size_t n, room;
 } ModelRowKeys;
 
