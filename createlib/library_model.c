@@ -9,7 +9,7 @@
  * residuals has a list for each size. Where there are enough of them, trees are trained
  * (problem/model_train.h), and only some of the sizes are there (problem/model_points.h):
  *
- *     symmetricTrees: {depth: D, features: [...], bounds: [...], values: [...]}     of problem/model_trees.h
+ *     boostedTrees: {bounds: [...], features: [...], first: [...], values: [...]}   of problem/model_trees.h
  *     left: [[thousandths of what the trees leave of each residual, or null], ...]
  */
 #include <math.h>
@@ -251,19 +251,23 @@ static void emit_floats(Emit *e, const char *key, const float *v, size_t n)
     emit_end(e);
 }
 
+static void emit_bytes(Emit *e, const char *key, const uint8_t *v, size_t n)
+{
+    emit_cstr(e, key);
+    emit_seq(e, n, true);
+    for (size_t i = 0; i < n; i++) emit_int(e, v[i]);
+    emit_end(e);
+}
+
 static void emit_trees(Emit *e, const ModelTrees *t)
 {
-    const size_t levels = (size_t)t->n * (size_t)t->depth;
-    emit_cstr(e, "symmetricTrees");
+    const size_t nodes = (size_t)t->n * MODEL_TREES_NODES;
+    emit_cstr(e, "boostedTrees");
     emit_map(e, 4, false);
-    emit_floats(e, "bounds", t->at, levels);
-    emit_cstr(e, "depth");
-    emit_int(e, t->depth);
-    emit_cstr(e, "features");
-    emit_seq(e, levels, true);
-    for (size_t i = 0; i < levels; i++) emit_int(e, t->feature[i]);
-    emit_end(e);
-    emit_floats(e, "values", t->value, (size_t)t->n << t->depth);
+    emit_floats(e, "bounds", t->at, nodes);
+    emit_bytes(e, "features", t->feature, nodes);
+    emit_bytes(e, "first", t->first, nodes);
+    emit_floats(e, "values", t->value, (size_t)t->n * MODEL_TREES_LEAVES);
     emit_end(e);
 }
 
@@ -330,11 +334,11 @@ Err library_emit_model(Emit *e, const LibraryPart *part, size_t n)
     if (!err) {
         emit_cstr(e, "performanceModel");
         emit_map(e, m.trees ? 5 : 3, false);
+        if (m.trees) emit_trees(e, m.trees);
         emit_kernels(e, &m);
         if (m.trees) emit_rows(e, &m, "left", left_of);
         emit_rows(e, &m, "residuals", error_of);
         emit_sizes(e, &m);
-        if (m.trees) emit_trees(e, m.trees);
         emit_end(e);
     }
     model_fini(&m);

@@ -70,47 +70,66 @@ static Err floats_read(const FileReader *r, const Node *list, const char *what, 
     return ERR_OK;
 }
 
-static Err features_read(const FileReader *r, const Node *list, size_t n, uint8_t *out)
+/* Numbers of n nodes, from 0 to `most`. */
+static Err bytes_read(const FileReader *r, const Node *list, const char *what, size_t n, int most,
+                      uint8_t *out)
 {
-    static const char WHAT[] = "features of symmetricTrees of performanceModel";
-    TRY(node_seq(list, r->name, WHAT, n, n));
+    TRY(node_seq(list, r->name, what, n, n));
     for (size_t i = 0; i < n; i++) {
         int64_t v;
-        TRY(node_int(node_at(list, i), r->name, WHAT, 0, MODEL_FEATURES - 1, &v));
+        TRY(node_int(node_at(list, i), r->name, what, 0, most, &v));
         out[i] = (uint8_t)v;
     }
     return ERR_OK;
 }
 
+/* The first leaves of the nodes' left subtrees. */
+static Err first_read(const FileReader *r, const Node *list, size_t n, uint8_t *out)
+{
+    static const char WHAT[] = "first of boostedTrees of performanceModel";
+    TRY(bytes_read(r, list, WHAT, n, MODEL_TREES_NODES - 1, out));
+    for (size_t i = 0; i < n; i++)
+        if (out[i] > i % MODEL_TREES_NODES)
+            FAIL(ERR_INPUT, "%s:%d: %s: %d of node %zu, expected at most the node's number", r->name,
+                 node_at(list, i)->line, WHAT, out[i], i % MODEL_TREES_NODES);
+    return ERR_OK;
+}
+
+static Err boosted_read(FileReader *r, const Node *trees, ModelTrees **out)
+{
+    const Node *bounds = node_get(trees, "bounds"), *features = node_get(trees, "features"),
+               *first = node_get(trees, "first"), *values = node_get(trees, "values");
+    if (!bounds || !features || !first || !values)
+        FAIL(ERR_INPUT, "%s:%d: boostedTrees of performanceModel need bounds, features, first and values",
+             r->name, trees->line);
+    TRY(node_seq(values, r->name, "values of boostedTrees of performanceModel", 0,
+                 (size_t)MODEL_TREES_MAX * MODEL_TREES_LEAVES));
+    if (values->n % MODEL_TREES_LEAVES)
+        FAIL(ERR_INPUT, "%s:%d: %zu values of boostedTrees of performanceModel, expected %d for each tree",
+             r->name, values->line, values->n, MODEL_TREES_LEAVES);
+    TRY(model_trees_new(&r->lib->arena, (int)(values->n / MODEL_TREES_LEAVES), out));
+    ModelTrees *t = *out;
+    const size_t nodes = (size_t)t->n * MODEL_TREES_NODES;
+    TRY(floats_read(r, values, "values of boostedTrees of performanceModel", values->n, t->value));
+    TRY(floats_read(r, bounds, "bounds of boostedTrees of performanceModel", nodes, t->at));
+    TRY(bytes_read(r, features, "features of boostedTrees of performanceModel", nodes, MODEL_FEATURES - 1,
+                   t->feature));
+    return first_read(r, first, nodes, t->first);
+}
+
 /* The trees, which libraries of few times have not, and what these leave of the residuals. Older libraries
- * have trees whose nodes compare each for itself, under "trees", and do without them. */
+ * have trees of other forms, under "trees" or "symmetricTrees", and do without them. */
 static Err trees_read(FileReader *r, const Node *n, ModelSelector *s)
 {
-    Arena *a = &r->lib->arena;
-    const Node *trees = node_get(n, "symmetricTrees"), *left = node_get(n, "left"), *values;
-    int64_t depth;
+    const Node *trees = node_get(n, "boostedTrees"), *left = node_get(n, "left");
     ModelTrees *t;
     if (!trees) return ERR_OK;
-    TRY(node_map(trees, r->name, "symmetricTrees of performanceModel"));
-    values = node_get(trees, "values");
-    if (!left || !values || !node_get(trees, "depth") || !node_get(trees, "features") ||
-        !node_get(trees, "bounds"))
-        FAIL(ERR_INPUT,
-             "%s:%d: symmetricTrees of performanceModel need depth, features, bounds and values, and left "
-             "beside them",
-             r->name, trees->line);
-    TRY(node_int(node_get(trees, "depth"), r->name, "depth of symmetricTrees of performanceModel", 1,
-                 MODEL_TREES_DEPTH, &depth));
-    TRY(node_seq(values, r->name, "values of symmetricTrees of performanceModel", 0,
-                 (size_t)MODEL_TREES_MAX << depth));
-    TRY(model_trees_new(a, (int)(values->n >> depth), (int)depth, &t));
-    const size_t levels = (size_t)t->n * (size_t)t->depth;
-    TRY(floats_read(r, values, "values of symmetricTrees of performanceModel", (size_t)t->n << depth,
-                    t->value));
-    TRY(floats_read(r, node_get(trees, "bounds"), "bounds of symmetricTrees of performanceModel", levels,
-                    t->at));
-    TRY(features_read(r, node_get(trees, "features"), levels, t->feature));
-    const Err bounds = model_selector_trees(a, s, t);
+    TRY(node_map(trees, r->name, "boostedTrees of performanceModel"));
+    if (!left)
+        FAIL(ERR_INPUT, "%s:%d: boostedTrees of performanceModel need left beside them", r->name,
+             trees->line);
+    TRY(boosted_read(r, trees, &t));
+    const Err bounds = model_selector_trees(&r->lib->arena, s, t);
     if (bounds) return err_context(bounds, "%s:%d: ", r->name, trees->line);
     TRY(node_seq(left, r->name, "left of performanceModel", s->n_points, s->n_points));
     for (size_t p = 0; p < s->n_points; p++)

@@ -38,7 +38,7 @@ echo "--- of 120 sizes the run's library and the logic's have trees, of 30 none"
 sed -E 's/- Range: .*/- Range: [[32, 48, 560], [48, 64, 640], [1], [64]]/; s/HeldOutSizes: 20/HeldOutSizes: 0/' "$DATA/run/unseen.yaml" >wide.yaml
 "$BIN/tuner" --device sim wide.yaml wide >said 2>&1; echo "exit $?"
 "$BIN/tuner-createlib" --metadata-only wide/3_LibraryLogic lib3 host >said 2>&1 || tail -1 said
-for l in out/4_LibraryClient/library wide/4_LibraryClient/library lib3/library; do grep -aq symmetricTrees "$l"/*.dat && echo trees || echo none; done
+for l in out/4_LibraryClient/library wide/4_LibraryClient/library lib3/library; do grep -aq boostedTrees "$l"/*.dat && echo trees || echo none; done
 ask wide/4_LibraryClient/library; ask lib3/library
 echo "--- bad values"
 "$BIN/tuner" --device sim --global-parameters HeldOutSizes=-2 -- "$DATA/run/unseen.yaml" out2 2>&1 | sed "s|$DATA|DATA|"

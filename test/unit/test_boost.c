@@ -22,7 +22,7 @@ static double draw(double lo, double hi)
 
 enum { N = 3000, N_FEATURES = 4, N_GROUPS = 100 };
 static const BoostOptions OPTIONS = {
-    .n_trees = 150, .depth = 4, .step = 0.1F, .leaf_least = 5, .shrink = 1, .share = 0.7F};
+    .n_trees = 150, .leaves = 16, .step = 0.1F, .leaf_least = 5, .shrink = 1, .share = 0.7F};
 
 /* A step, a product, and a feature that says nothing. */
 static float truth(const float *x) { return (x[0] > 0.3F ? 1.0F : 0.0F) + x[1] * x[2]; }
@@ -43,7 +43,13 @@ static void made(Made *m, float level)
         m->weight[i] = (float)draw(0.2, 1);
         m->y[i] = truth(&m->x[i * N_FEATURES]) + of_group[m->group[i]] + (float)draw(-0.05, 0.05);
     }
-    m->rows = (BoostRows){N, N_FEATURES, N_GROUPS, m->x, m->y, m->weight, m->group};
+    m->rows = (BoostRows){.n = N,
+                          .n_features = N_FEATURES,
+                          .n_groups = N_GROUPS,
+                          .x = m->x,
+                          .y = m->y,
+                          .weight = m->weight,
+                          .group = m->group};
 }
 
 /* The mean square of what the trees leave of new rows, without its mean. */
@@ -211,7 +217,25 @@ static void trees_help(void **unused)
     arena_fini(&a);
 }
 
-/* Where no comparison leaves enough rows on both sides, a tree has the same value on both. */
+/* The number of leaves of a tree, whose other nodes and leaves must be those that a smaller tree has. Its
+ * nodes must be those of a tree: what is between the leaves of a node's left subtree is in that. */
+static int leaves_of(const ModelTrees *t, size_t tree)
+{
+    const uint8_t *first = &t->first[tree * MODEL_TREES_NODES],
+                  *feature = &t->feature[tree * MODEL_TREES_NODES];
+    const float *at = &t->at[tree * MODEL_TREES_NODES], *value = &t->value[tree * MODEL_TREES_LEAVES];
+    int n = 1;
+    while (n < MODEL_TREES_LEAVES && at[n - 1] < MODEL_TREES_NEVER) n++;
+    for (int i = 0; i < MODEL_TREES_NODES; i++) {
+        assert_true(first[i] <= i && feature[i] < MODEL_FEATURES);
+        if (i >= n - 1) assert_true(first[i] == i && at[i] == MODEL_TREES_NEVER && !feature[i]);
+        if (i >= n - 1) assert_true(value[i + 1] == value[n - 1]);
+        for (int k = first[i]; k < i; k++) assert_true(first[k] >= first[i]);
+    }
+    return n;
+}
+
+/* A tree has no more leaves than it may, and fewer where no comparison leaves enough rows on both sides. */
 static void short_trees(void **unused)
 {
     (void)unused;
@@ -221,20 +245,25 @@ static void short_trees(void **unused)
     BoostOptions few = OPTIONS;
     arena_init(&a, 0);
     made(&m, 0);
-    few.leaf_least = 400; /* a tree's second comparison cannot leave that much on both sides */
-    assert_ok(boost_train(&a, &m.rows, &few, &t));
-    assert_int_equal(t->n, OPTIONS.n_trees);
-    int n_short = 0;
-    for (int i = 0; i < t->n; i++) {
-        const float *value = &t->value[(size_t)i << t->depth];
-        bool pairs = true;
-        for (int k = 0; k < 1 << t->depth; k += 2) pairs &= value[k] == value[k + 1];
-        n_short += pairs;
+    for (few.leaves = 2; few.leaves <= MODEL_TREES_LEAVES; few.leaves += 5) {
+        assert_ok(boost_train(&a, &m.rows, &few, &t));
+        assert_int_equal(t->n, OPTIONS.n_trees);
+        for (int i = 0; i < t->n; i++) assert_int_equal(leaves_of(t, (size_t)i), few.leaves);
     }
-    assert_int_equal(n_short, t->n);
+    few.leaves = MODEL_TREES_LEAVES;
+    few.leaf_least = 400; /* of 0.7 * 3,000 * 0.6 in all: at most three leaves have that much */
+    assert_ok(boost_train(&a, &m.rows, &few, &t));
+    for (int i = 0; i < t->n; i++) {
+        const int n = leaves_of(t, (size_t)i);
+        assert_true(n == 2 || n == 3);
+    }
     const double error = error_of(t);
     if (!(error < 0.2)) fail_msg("the trees leave %g", error);
-    few.depth = MODEL_TREES_DEPTH + 1;
+    few.leaves = MODEL_TREES_LEAVES + 1;
+    assert_int_equal(boost_train(&a, &m.rows, &few, &t), ERR_INPUT);
+    few.leaves = 1;
+    assert_int_equal(boost_train(&a, &m.rows, &few, &t), ERR_INPUT);
+    few.leaves = 2, few.n_trees = MODEL_TREES_MAX + 1;
     assert_int_equal(boost_train(&a, &m.rows, &few, &t), ERR_INPUT);
     arena_fini(&a);
 }

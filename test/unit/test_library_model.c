@@ -75,17 +75,32 @@ static const char known[] = "[[0, 0, 0], [0, 0, -100]]";
 
 /* What the trees compare with: M of the size is feature 0, the rows of a kernel's tile are 8, and whether a
  * warp group lags (MODEL_LAGS) is 26. */
-#define TREES(depth, features, bounds, values)                                                               \
-    "\n    symmetricTrees: {depth: " depth ", features: [" features "], bounds: [" bounds                    \
+#define TREES(bounds, features, first, values)                                                               \
+    "\n    boostedTrees: {bounds: [" bounds "], features: [" features "], first: [" first                    \
     "], values: [" values "]}"
 #define LEFT(rows) "\n    left: [" rows "]"
+/* What follows the three nodes and four leaves of a tree: nodes 3 to 30, whose bounds nothing reaches, and
+ * leaves with the value of the last one. */
+#define TIMES_7(x) x ", " x ", " x ", " x ", " x ", " x ", " x
+#define TIMES_28(x) TIMES_7(x) ", " TIMES_7(x) ", " TIMES_7(x) ", " TIMES_7(x)
+#define NEVER ", " TIMES_28("6.0e+29")
+#define NOTHING ", " TIMES_28("0")
+#define OWN                                                                                                  \
+    ", 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, "    \
+    "29, 30"
+#define TREE(bounds, features, first, values, last)                                                          \
+    TREES(bounds NEVER, features NOTHING, first OWN, values ", " TIMES_28(last))
 /* One tree: from M = 256 on, kernels of 128 rows take e^0.1 times as long as the model says, others
- * e^-0.1. */
-static const char by_rows[] = TREES("2", "0, 8", "256, 64", "0, 0, -0.1, 0.1");
-/* The same of kernels that lag, which only kernel 2 does; below 256, the other way round. */
-static const char by_lag[] = TREES("2", "0, 26", "256, 1", "0.1, -0.1, -0.1, 0.1");
-/* Two trees of one level: the second one takes back what the first one says, and more of it. */
-static const char by_two[] = TREES("1", "26, 26", "1, 0.5", "-0.2, 0.2, 0.4, -0.4");
+ * e^-0.1. Node 0 is the root. */
+static const char by_rows[] = TREE("256, 64, 6.0e+29", "0, 8, 0", "0, 1, 2", "0, -0.1, 0.1, 0.1", "0.1");
+/* The same of kernels that lag, which only kernel 2 does; below 256, the other way round. Node 1 is the
+ * root. */
+static const char by_lag[] = TREE("1, 256, 1", "26, 0, 26", "0, 0, 2", "0.1, -0.1, -0.1, 0.1", "0.1");
+/* Two trees with one comparison: the second one takes back what the first one says, and more of it. */
+static const char by_two[] =
+    TREES("1, 6.0e+29, 6.0e+29" NEVER ", 0.5, 6.0e+29, 6.0e+29" NEVER,
+          "26, 0, 0" NOTHING ", 26, 0, 0" NOTHING, "0, 1, 2" OWN ", 0, 1, 2" OWN,
+          "-0.2, 0.2, 0.2, 0.2, " TIMES_28("0.2") ", 0.4, -0.4, -0.4, -0.4, " TIMES_28("-0.4"));
 
 static void chooses(void **state)
 {
@@ -209,7 +224,7 @@ static void by_trees(void **state)
         {by_two, LEFT("[0, 0, 0], [0, 0, 100]"), 4000, 2},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char more[512];
+        char more[2048];
         Library *lib;
         snprintf(more, sizeof more, "%s%s", cases[i].trees, cases[i].left);
         assert_ok(parse_with(more, &lib));
@@ -222,7 +237,7 @@ static void by_trees(void **state)
     }
 }
 
-/* Older libraries have trees of another form, which are not read, whatever they say: the library chooses as
+/* Older libraries have trees of other forms, which are not read, whatever they say: the library chooses as
  * without them. */
 static void older_trees(void **state)
 {
@@ -235,6 +250,10 @@ static void older_trees(void **state)
         "\n    trees: [1, {a: b}, 1e99]" LEFT("x"),
         "\n    trees: text",
         "\n    trees: ",
+        "\n    symmetricTrees: {depth: 2, features: [0, 8], bounds: [256, 64], values: [0, 0, -9, 9]}" LEFT(
+            "[0, 0, 0], [0, -300, 0]"),
+        "\n    symmetricTrees: [1, {a: b}, 1e99]" LEFT("x"),
+        "\n    symmetricTrees: ",
     };
     static const int64_t m[] = {32, 200, 4000, 4001};
     Library *without;
@@ -253,36 +272,43 @@ static void older_trees(void **state)
     library_free(without);
 }
 
-/* 13 trees of 5 levels with 65 bounds of the same feature. */
-#define TIMES_13(x) x ", " x ", " x ", " x ", " x ", " x ", " x ", " x ", " x ", " x ", " x ", " x ", " x
-#define ZEROS_8 "0, 0, 0, 0, 0, 0, 0, 0"
+/* Three trees with 65 bounds of feature 1. */
 #define TO_65                                                                                                \
     "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, "            \
     "26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, "               \
     "48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65"
 #define MANY_BOUNDS                                                                                          \
-    TREES("5", TIMES_13("0, 0, 0, 0, 0"), TO_65, TIMES_13(ZEROS_8 ", " ZEROS_8 ", " ZEROS_8 ", " ZEROS_8))
+    TREES(TO_65 NEVER, TIMES_28("1") ", " TIMES_28("1") ", " TIMES_7("1") ", 1, 1" NOTHING,                  \
+          "0, 1, 2" OWN ", 0, 1, 2" OWN ", 0, 1, 2" OWN,                                                     \
+          "0, 0, 0, 0" NOTHING ", 0, 0, 0, 0" NOTHING ", 0, 0, 0, 0" NOTHING)
 
 static void bad_trees(void **state)
 {
     (void)state;
 #define NOTHING_LEFT LEFT("[0, 0, 0], [0, 0, 0]")
+#define BOUNDS "256, 64, 6.0e+29"
+#define FEATURES "0, 8, 0"
+#define FIRST "0, 1, 2"
+#define VALUES "0, 0, 0, 0"
     static const char *const bad[][2] = {
-        {TREES("2", "0, 8", "8, 6", "0, 0, 0, 0"), "need depth"},
-        {"\n    symmetricTrees: {depth: 2, features: [0, 8], values: [0, 0, 0, 0]}" NOTHING_LEFT,
-         "need depth"},
-        {"\n    symmetricTrees: [2]" NOTHING_LEFT, "symmetricTrees of performanceModel: expected a map"},
-        {TREES("99", "", "", "") NOTHING_LEFT, "99"},
-        {TREES("2", "0", "8, 6", "0, 0, 0, 0") NOTHING_LEFT, "features of symmetricTrees"},
-        {TREES("2", "0, 8, 8", "8, 6", "0, 0, 0, 0") NOTHING_LEFT, "features of symmetricTrees"},
-        {TREES("2", "0, 200", "8, 6", "0, 0, 0, 0") NOTHING_LEFT, "200"},
-        {TREES("2", "0, 8", "8, 6, 6", "0, 0, 0, 0") NOTHING_LEFT, "bounds of symmetricTrees"},
-        {TREES("2", "0, 8", "8, 1e35", "0, 0, 0, 0") NOTHING_LEFT, "1e35"},
-        {TREES("2", "0, 8", "8, 6", "0, 0, 0, 1e35") NOTHING_LEFT, "values of symmetricTrees"},
-        {TREES("2", "0, 8", "8, 6", "0, 0, 0, 0, 0") NOTHING_LEFT, "values of symmetricTrees"},
-        {TREES("2", "0, 8", "8, 6", "0, 0, 0, 0") LEFT("[0, 0, 0]"), "left of performanceModel"},
-        {TREES("2", "0, 8", "8, 6", "0, 0, 0, 0") LEFT("[0, 0, 0], [0, 0]"), "left of performanceModel"},
-        {TREES("2", "0, 8", "8, 6", "0, 0, 0, 0") LEFT("[0, 0, 0], [0, 0, 1000000]"), "1000000"},
+        {TREE(BOUNDS, FEATURES, FIRST, VALUES, "0"), "need left"},
+        {"\n    boostedTrees: {bounds: [], features: [], values: []}" NOTHING_LEFT, "need bounds, features"},
+        {"\n    boostedTrees: [2]" NOTHING_LEFT, "boostedTrees of performanceModel: expected a map"},
+        {TREE(BOUNDS, "0, 8", FIRST, VALUES, "0") NOTHING_LEFT, "features of boostedTrees"},
+        {TREE(BOUNDS, "0, 8, 0, 0", FIRST, VALUES, "0") NOTHING_LEFT, "features of boostedTrees"},
+        {TREE(BOUNDS, "0, 200, 0", FIRST, VALUES, "0") NOTHING_LEFT, "200"},
+        {TREE(BOUNDS, "0, -1, 0", FIRST, VALUES, "0") NOTHING_LEFT, "-1"},
+        {TREE(BOUNDS, FEATURES, "0, 1", VALUES, "0") NOTHING_LEFT, "first of boostedTrees"},
+        {TREE(BOUNDS, FEATURES, "0, 2, 2", VALUES, "0") NOTHING_LEFT, "2 of node 1"},
+        {TREE(BOUNDS, FEATURES, "0, 1, 31", VALUES, "0") NOTHING_LEFT, "first of boostedTrees"},
+        {TREE(BOUNDS, FEATURES, "0, 1, -1", VALUES, "0") NOTHING_LEFT, "first of boostedTrees"},
+        {TREE("256, 64", FEATURES, FIRST, VALUES, "0") NOTHING_LEFT, "bounds of boostedTrees"},
+        {TREE("256, 64, 1.0e+35", FEATURES, FIRST, VALUES, "0") NOTHING_LEFT, "1e+35"},
+        {TREE(BOUNDS, FEATURES, FIRST, "0, 0, 0, -1.0e+35", "0") NOTHING_LEFT, "values of boostedTrees"},
+        {TREE(BOUNDS, FEATURES, FIRST, "0, 0, 0", "0") NOTHING_LEFT, "31 values of boostedTrees"},
+        {TREE(BOUNDS, FEATURES, FIRST, VALUES, "0") LEFT("[0, 0, 0]"), "left of performanceModel"},
+        {TREE(BOUNDS, FEATURES, FIRST, VALUES, "0") LEFT("[0, 0, 0], [0, 0]"), "left of performanceModel"},
+        {TREE(BOUNDS, FEATURES, FIRST, VALUES, "0") LEFT("[0, 0, 0], [0, 0, 1000000]"), "1000000"},
         {MANY_BOUNDS NOTHING_LEFT, "trees with more than 64 bounds of a feature"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -294,11 +320,25 @@ static void bad_trees(void **state)
     }
 }
 
+static void too_many_trees(void **state)
+{
+    (void)state;
+    Buf b;
+    Library *lib = NULL;
+    buf_init(&b);
+    buf_puts(&b, "\n    boostedTrees: {bounds: [], features: [], first: [], values: [0");
+    for (int i = 0; i < MODEL_TREES_MAX * MODEL_TREES_LEAVES; i++) buf_puts(&b, ", 0");
+    buf_puts(&b, "]}" NOTHING_LEFT);
+    assert_int_equal(parse_with(buf_cstr(&b), &lib), ERR_INPUT);
+    assert_non_null(strstr(err_message(), "values of boostedTrees"));
+    buf_fini(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(chooses),    cmocka_unit_test(without_a_model),
                                        cmocka_unit_test(bad_models), cmocka_unit_test(numbers),
                                        cmocka_unit_test(by_trees),   cmocka_unit_test(older_trees),
-                                       cmocka_unit_test(bad_trees)};
+                                       cmocka_unit_test(bad_trees),  cmocka_unit_test(too_many_trees)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,16 @@
 
 enum { BINS = 24 };
 
+/* The sum of the weights of rows, and of their weighted pulls. */
+typedef struct {
+    double weight, pull;
+} Sum;
+
+/* The sums of the rows in each bin of a feature. */
+typedef struct {
+    Sum of[BINS + 1];
+} Histogram;
+
 typedef struct {
     const BoostRows *rows;
     const BoostOptions *o;
@@ -14,8 +24,9 @@ typedef struct {
     uint8_t *bin;         /* [row][feature]: the number of quantiles that are not above it */
     float *left;          /* of each row: what the trees leave */
     float *pull;          /* left, without the mean of the row's group */
-    double *sum, *weight; /* of each group */
-    uint32_t *row;        /* those of the tree, sorted by node */
+    Sum *group;           /* of each group, with what is left of the rows in place of their pulls */
+    Histogram *h;         /* [leaf][feature]: memory for those of a tree, in the order of its splits */
+    uint32_t *row;        /* those of the tree, sorted by leaf */
     size_t n_rows;
     uint64_t state;
 } Training;
@@ -49,69 +60,77 @@ static void bounds_find(Training *t, size_t f, float *sorted)
 
 /* ---- a tree ---- */
 
-/* Sums of the weights and of the weighted pulls of the rows in each bin. */
-typedef struct {
-    double weight[BINS + 1], pull[BINS + 1];
-} Histogram;
-
-/* What each comparison of a level gains: that by which rows of the bins up to this one are told apart. */
-typedef struct {
-    double of[BINS];
-} Gains;
-
 typedef struct {
     size_t feature;
-    int bin; /* rows of the bins below and of this one go to the first side */
+    int bin; /* rows of the bins below and of this one go to the left */
     double gain;
 } Split;
 
-/* The rows of the nodes of a level: node i has those from at[i] to at[i + 1]. */
 typedef struct {
-    size_t at[(1 << MODEL_TREES_DEPTH) + 1];
-    int n;
-} Nodes;
+    uint32_t *row; /* these rows are in the leaf */
+    size_t n;
+    Histogram *h; /* of each feature */
+    Split best;   /* without a gain: none */
+} Leaf;
 
-static double score(double pull, double weight, double shrink) { return pull * pull / (weight + shrink); }
+/* A tree that grows. Node i lies between the leaves i and i + 1 (model_trees.h). */
+typedef struct {
+    uint64_t allowed; /* features */
+    int n_leaves;
+    Leaf leaf[MODEL_TREES_LEAVES];
+    Split node[MODEL_TREES_NODES];
+    int first[MODEL_TREES_NODES];
+} Tree;
 
-static void gains_add(const Training *t, const Histogram *h, const float *bound, Gains *g)
+static double score(Sum s, double shrink) { return s.pull * s.pull / (s.weight + shrink); }
+
+static Sum sum_without(Sum all, Sum part) { return (Sum){all.weight - part.weight, all.pull - part.pull}; }
+
+/* Finds the split of a feature that gains more than the best one so far. */
+static void feature_split(const Training *t, const Histogram *h, size_t feature, Split *best)
 {
-    double pull = 0, weight = 0, all_pull = 0, all_weight = 0;
-    for (int b = 0; b <= BINS; b++) all_pull += h->pull[b], all_weight += h->weight[b];
-    const double shrink = (double)t->o->shrink, least = (double)t->o->leaf_least,
-                 base = score(all_pull, all_weight, shrink);
-    for (int b = 0; b < BINS && isfinite(bound[b]); b++) {
-        pull += h->pull[b], weight += h->weight[b];
-        if (weight < least || all_weight - weight < least) continue;
-        g->of[b] += score(pull, weight, shrink) + score(all_pull - pull, all_weight - weight, shrink) - base;
+    const double shrink = (double)t->o->shrink, least = (double)t->o->leaf_least;
+    Sum all = {0}, left = {0};
+    for (int b = 0; b <= BINS; b++) all.weight += h->of[b].weight, all.pull += h->of[b].pull;
+    const double base = score(all, shrink);
+    for (int b = 0; b < BINS && isfinite(t->bound[feature][b]); b++) {
+        left.weight += h->of[b].weight, left.pull += h->of[b].pull;
+        const Sum right = sum_without(all, left);
+        if (left.weight < least || right.weight < least) continue;
+        const double gain = score(left, shrink) + score(right, shrink) - base;
+        if (gain > best->gain) *best = (Split){feature, b, gain};
     }
 }
 
-/* Adds what comparisons gain in a node. */
-static void node_add(const Training *t, const uint32_t *row, size_t n, Histogram *h, Gains *g)
+static void leaf_look(const Training *t, uint64_t allowed, Leaf *l)
+{
+    l->best = (Split){0};
+    for (size_t f = 0; f < t->rows->n_features; f++)
+        if (allowed >> f & 1) feature_split(t, &l->h[f], f, &l->best);
+}
+
+static void histograms_make(const Training *t, Leaf *l)
 {
     const size_t n_features = t->rows->n_features;
-    memset(h, 0, n_features * sizeof *h);
-    for (size_t i = 0; i < n; i++) {
-        const uint8_t *bin = &t->bin[row[i] * n_features];
-        const double weight = (double)t->rows->weight[row[i]], pull = weight * (double)t->pull[row[i]];
-        for (size_t f = 0; f < n_features; f++) h[f].weight[bin[f]] += weight, h[f].pull[bin[f]] += pull;
+    memset(l->h, 0, n_features * sizeof *l->h);
+    for (size_t i = 0; i < l->n; i++) {
+        const uint8_t *bin = &t->bin[l->row[i] * n_features];
+        const double weight = (double)t->rows->weight[l->row[i]], pull = weight * (double)t->pull[l->row[i]];
+        for (size_t f = 0; f < n_features; f++) {
+            Sum *s = &l->h[f].of[bin[f]];
+            s->weight += weight, s->pull += pull;
+        }
     }
-    for (size_t f = 0; f < n_features; f++) gains_add(t, &h[f], t->bound[f], &g[f]);
 }
 
-static Split split_find(const Training *t, const Nodes *nodes, Histogram *h, Gains *g)
+/* The histograms of `all` become those of its rows that are not in `part`. */
+static void histograms_take(const Training *t, Histogram *all, const Histogram *part)
 {
-    const size_t n_features = t->rows->n_features;
-    Split best = {0};
-    memset(g, 0, n_features * sizeof *g);
-    for (int i = 0; i < nodes->n; i++)
-        node_add(t, &t->row[nodes->at[i]], nodes->at[i + 1] - nodes->at[i], h, g);
-    for (size_t f = 0; f < n_features; f++)
-        for (int b = 0; b < BINS; b++)
-            if (g[f].of[b] > best.gain) best = (Split){f, b, g[f].of[b]};
-    return best;
+    for (size_t f = 0; f < t->rows->n_features; f++)
+        for (int b = 0; b <= BINS; b++) all[f].of[b] = sum_without(all[f].of[b], part[f].of[b]);
 }
 
+/* Moves the rows of a leaf that go to the left before the others; returns how many there are. */
 static size_t partition(const Training *t, uint32_t *row, size_t n, Split s)
 {
     size_t n_less = 0;
@@ -123,49 +142,73 @@ static size_t partition(const Training *t, uint32_t *row, size_t n, Split s)
     return n_less;
 }
 
-static void nodes_split(const Training *t, Nodes *nodes, Split s)
+/* Makes room for a leaf behind leaf i, and for node i between both, whose left subtree is leaf i. */
+static void tree_insert(Tree *g, int i)
 {
-    Nodes next = {.n = 2 * nodes->n};
-    for (int i = 0; i < nodes->n; i++) {
-        const size_t from = nodes->at[i];
-        next.at[2 * i] = from;
-        next.at[2 * i + 1] = from + partition(t, &t->row[from], nodes->at[i + 1] - from, s);
-    }
-    next.at[next.n] = nodes->at[nodes->n];
-    *nodes = next;
+    const int nodes = g->n_leaves++ - 1;
+    memmove(&g->leaf[i + 1], &g->leaf[i], (size_t)(nodes + 1 - i) * sizeof *g->leaf);
+    memmove(&g->node[i + 1], &g->node[i], (size_t)(nodes - i) * sizeof *g->node);
+    memmove(&g->first[i + 1], &g->first[i], (size_t)(nodes - i) * sizeof *g->first);
+    for (int k = i + 1; k <= nodes; k++) g->first[k] += g->first[k] > i;
+    g->node[i] = g->leaf[i].best;
+    g->first[i] = i;
 }
 
-static float leaf_of(const Training *t, const uint32_t *row, size_t n)
+/* Splits leaf i. free: memory for the histograms of a leaf. Those of the side with fewer rows are made, those
+ * of the other side are what is left of the leaf's. */
+static void leaf_split(const Training *t, Tree *g, int i, Histogram *free)
 {
-    double pull = 0, weight = 0;
-    for (size_t i = 0; i < n; i++) {
-        weight += (double)t->rows->weight[row[i]];
-        pull += (double)t->rows->weight[row[i]] * (double)t->pull[row[i]];
-    }
-    return t->o->step * (float)(pull / (weight + (double)t->o->shrink));
+    tree_insert(g, i);
+    Leaf *left = &g->leaf[i], *right = &g->leaf[i + 1];
+    left->n = partition(t, left->row, left->n, left->best);
+    right->row += left->n, right->n -= left->n;
+    Leaf *fewer = left->n < right->n ? left : right, *more = fewer == left ? right : left;
+    fewer->h = free;
+    histograms_make(t, fewer);
+    histograms_take(t, more->h, fewer->h);
+    leaf_look(t, g->allowed, left);
+    leaf_look(t, g->allowed, right);
 }
 
-/* Fills in a tree. Where no comparison gains anything, the levels that are left compare the first feature
- * with 0 and have the same value on both sides. */
-static void tree_grow(const Training *t, ModelTrees *trees, int tree, Histogram *h, Gains *g)
+static float leaf_value(const Training *t, const Leaf *l)
 {
-    const int depth = trees->depth;
-    const size_t at = (size_t)tree * (size_t)depth;
-    float *value = &trees->value[(size_t)tree << depth];
-    Nodes nodes = {.at = {0, t->n_rows}, .n = 1};
-    int level = 0;
-    for (; level < depth; level++) {
-        const Split s = split_find(t, &nodes, h, g);
-        if (s.gain <= 0) break;
-        trees->feature[at + (size_t)level] = (uint8_t)s.feature;
-        trees->at[at + (size_t)level] = t->bound[s.feature][s.bin];
-        nodes_split(t, &nodes, s);
+    Sum s = {0};
+    for (size_t i = 0; i < l->n; i++) {
+        const double weight = (double)t->rows->weight[l->row[i]];
+        s.weight += weight, s.pull += weight * (double)t->pull[l->row[i]];
     }
-    const int same = depth - level; /* levels */
-    for (int i = 0; i < 1 << depth; i++) {
-        const size_t from = nodes.at[i >> same];
-        value[i] = leaf_of(t, &t->row[from], nodes.at[(i >> same) + 1] - from);
+    const double all = s.weight + (double)t->o->shrink;
+    return all > 0 ? t->o->step * (float)(s.pull / all) : 0;
+}
+
+static void tree_grow(const Training *t, Tree *g)
+{
+    const size_t n_features = t->rows->n_features;
+    g->n_leaves = 1;
+    g->leaf[0] = (Leaf){.row = t->row, .n = t->n_rows, .h = t->h};
+    histograms_make(t, &g->leaf[0]);
+    leaf_look(t, g->allowed, &g->leaf[0]);
+    while (g->n_leaves < t->o->leaves) {
+        int best = 0;
+        for (int i = 1; i < g->n_leaves; i++)
+            if (g->leaf[i].best.gain > g->leaf[best].best.gain) best = i;
+        if (g->leaf[best].best.gain <= 0) break;
+        leaf_split(t, g, best, &t->h[(size_t)g->n_leaves * n_features]);
     }
+}
+
+static void tree_write(const Training *t, const Tree *g, ModelTrees *trees, size_t tree)
+{
+    const size_t nodes = tree * MODEL_TREES_NODES;
+    float *value = &trees->value[tree * MODEL_TREES_LEAVES];
+    for (int i = 0; i < g->n_leaves - 1; i++) {
+        const Split *s = &g->node[i];
+        trees->feature[nodes + (size_t)i] = (uint8_t)s->feature;
+        trees->at[nodes + (size_t)i] = t->bound[s->feature][s->bin];
+        trees->first[nodes + (size_t)i] = (uint8_t)g->first[i];
+    }
+    for (int i = 0; i < MODEL_TREES_LEAVES; i++)
+        value[i] = i < g->n_leaves ? leaf_value(t, &g->leaf[i]) : value[i - 1];
 }
 
 /* ---- all of them ---- */
@@ -174,14 +217,16 @@ static void tree_grow(const Training *t, ModelTrees *trees, int tree, Histogram 
 static void pulls_make(Training *t)
 {
     const BoostRows *r = t->rows;
-    memset(t->sum, 0, r->n_groups * sizeof *t->sum);
-    memset(t->weight, 0, r->n_groups * sizeof *t->weight);
+    memset(t->group, 0, r->n_groups * sizeof *t->group);
     for (size_t i = 0; i < r->n; i++) {
-        t->sum[r->group[i]] += (double)r->weight[i] * (double)t->left[i];
-        t->weight[r->group[i]] += (double)r->weight[i];
+        Sum *s = &t->group[r->group[i]];
+        s->weight += (double)r->weight[i];
+        s->pull += (double)r->weight[i] * (double)t->left[i];
     }
-    for (size_t i = 0; i < r->n; i++)
-        t->pull[i] = t->left[i] - (float)(t->sum[r->group[i]] / t->weight[r->group[i]]);
+    for (size_t i = 0; i < r->n; i++) {
+        const Sum *s = &t->group[r->group[i]];
+        t->pull[i] = t->left[i] - (float)(s->pull / s->weight);
+    }
 }
 
 static size_t rows_draw(Training *t)
@@ -194,14 +239,15 @@ static size_t rows_draw(Training *t)
     return n;
 }
 
-static void tree_add(Training *t, ModelTrees *trees, int tree, Histogram *h, Gains *g)
+static void tree_add(Training *t, ModelTrees *trees, size_t tree)
 {
     const BoostRows *r = t->rows;
+    Tree g = {.allowed = t->o->n_allowed ? t->o->allowed[tree % (size_t)t->o->n_allowed] : UINT64_MAX};
     pulls_make(t);
     t->n_rows = rows_draw(t);
-    tree_grow(t, trees, tree, h, g);
-    for (size_t i = 0; i < r->n; i++)
-        t->left[i] -= model_tree_value(trees, (size_t)tree, &r->x[i * r->n_features]);
+    tree_grow(t, &g);
+    tree_write(t, &g, trees, tree);
+    for (size_t i = 0; i < r->n; i++) t->left[i] -= model_tree_value(trees, tree, &r->x[i * r->n_features]);
 }
 
 static Err training_make(Arena *a, Training *t)
@@ -209,12 +255,12 @@ static Err training_make(Arena *a, Training *t)
     const BoostRows *r = t->rows;
     float *sorted = ARENA_ARRAY(a, r->n + 1, float);
     TRY_ALLOC(sorted);
-    TRY_ALLOC(t->bound = arena_alloc(a, r->n_features * sizeof *t->bound));
+    TRY_ALLOC(t->bound = arena_array(a, r->n_features, sizeof *t->bound));
     TRY_ALLOC(t->bin = ARENA_ARRAY(a, r->n * r->n_features + 1, uint8_t));
     TRY_ALLOC(t->left = ARENA_ARRAY(a, r->n + 1, float));
     TRY_ALLOC(t->pull = ARENA_ARRAY(a, r->n + 1, float));
-    TRY_ALLOC(t->sum = ARENA_ARRAY(a, r->n_groups + 1, double));
-    TRY_ALLOC(t->weight = ARENA_ARRAY(a, r->n_groups + 1, double));
+    TRY_ALLOC(t->group = ARENA_ARRAY(a, r->n_groups + 1, Sum));
+    TRY_ALLOC(t->h = ARENA_ARRAY(a, MODEL_TREES_LEAVES * r->n_features, Histogram));
     TRY_ALLOC(t->row = ARENA_ARRAY(a, r->n + 1, uint32_t));
     for (size_t f = 0; f < r->n_features; f++) bounds_find(t, f, sorted);
     memcpy(t->left, r->y, r->n * sizeof *t->left);
@@ -223,12 +269,8 @@ static Err training_make(Arena *a, Training *t)
 
 static Err train(Arena *scratch, Training *t, ModelTrees *trees)
 {
-    Histogram *h = ARENA_ARRAY(scratch, t->rows->n_features, Histogram);
-    Gains *g = ARENA_ARRAY(scratch, t->rows->n_features, Gains);
-    TRY_ALLOC(h);
-    TRY_ALLOC(g);
     TRY(training_make(scratch, t));
-    for (int i = 0; i < trees->n; i++) tree_add(t, trees, i, h, g);
+    for (int i = 0; i < trees->n; i++) tree_add(t, trees, (size_t)i);
     return ERR_OK;
 }
 
@@ -236,7 +278,9 @@ Err boost_train(Arena *a, const BoostRows *rows, const BoostOptions *o, ModelTre
 {
     Arena scratch;
     Training t = {.rows = rows, .o = o, .state = 1};
-    TRY(model_trees_new(a, rows->n ? o->n_trees : 0, o->depth, out));
+    if (o->leaves < 2 || o->leaves > MODEL_TREES_LEAVES)
+        FAIL(ERR_INPUT, "trees of %d leaves, expected 2 to %d", o->leaves, MODEL_TREES_LEAVES);
+    TRY(model_trees_new(a, rows->n ? o->n_trees : 0, out));
     if (!rows->n) return ERR_OK;
     arena_init(&scratch, 0);
     const Err e = train(&scratch, &t, *out);

@@ -12,93 +12,176 @@
 
 #include "problem/floats.h"
 
-/* Vectors of 32 bytes: processors with AVX2 have them. */
-typedef uint8_t Bytes __attribute__((vector_size(32)));
-enum { BLOCK = sizeof(Bytes) /* trees */, QUAD = 4 /* trees */, LEAVES = 1 << MODEL_TREES_DEPTH };
+/* A word for each tree says which leaves are removed: bit 31 - i is set where leaf i is. The trees are in
+ * groups, whose words are one vector, and these in quads, whose values one instruction finds. */
+typedef uint32_t Words __attribute__((vector_size(64)));
+enum { LEAVES = MODEL_TREES_LEAVES, NODES = MODEL_TREES_NODES };
+enum { QUAD = 4 /* trees */, GROUP = sizeof(Words) / sizeof(uint32_t), QUADS = GROUP / QUAD };
 /* A row's features lie in up to VECTORS vectors. */
 enum { VECTORS = 3, LANES = VECTORS * FLOATS };
-_Static_assert(QUAD *LEAVES <= 1 << 8, "a byte for the number of a value of a quad");
-_Static_assert(MODEL_TREES_MAX % BLOCK == 0, "whole blocks");
+_Static_assert(LEAVES == 32, "a bit of a word for each leaf");
+_Static_assert((int)MODEL_TREES_MAX % (int)GROUP == 0, "whole groups");
 _Static_assert((int)MODEL_SIZE_FEATURES <= (int)FLOATS && (int)MODEL_LAUNCH_FEATURES <= (int)FLOATS &&
                    (int)MODEL_KERNEL_FEATURES <= (int)LANES,
                "the lanes are enough");
 
 /* The features of sizes, of kernels or of launches. */
 typedef struct {
-    int n;                                             /* features */
-    float bound[VECTORS][MODEL_FOREST_BOUNDS][FLOATS]; /* ascending; behind the last one INFINITY */
-    int32_t n_bounds[LANES];                           /* of each feature */
-    size_t most[VECTORS];                              /* the most bounds of a vector's features */
-    int32_t list[LANES]; /* where a feature's lists begin, that of rows below all bounds first */
+    _Alignas(64) float bound[VECTORS][MODEL_FOREST_BOUNDS][FLOATS]; /* ascending; behind them INFINITY */
+    int n;                                                          /* features */
+    int32_t n_bounds[LANES];                                        /* of each feature */
+    size_t most[VECTORS]; /* the most bounds of a vector's features */
+    int32_t list[LANES];  /* where a feature's lists begin, that of rows below all bounds first */
 } Part;
 
-/* The values of four trees, in units of their block. */
+/* The values of a quad, in its units. */
 typedef struct {
     int8_t of[QUAD * LEAVES];
 } Values;
 
-/* The numbers of launches in a quad of trees, side by side for each tree. */
+/* A group of trees: the units of its quads' values, each for all launches, and the features of launches that
+ * its trees compare. */
 enum { LAUNCHES = MODEL_FOREST_LAUNCHES };
 typedef struct {
-    uint8_t of[QUAD][LAUNCHES];
-} Numbers;
-typedef void Sums(const ModelForest *f, const Numbers *number, float sum[LAUNCHES]);
+    _Alignas(64) float unit[QUADS * LAUNCHES];
+    int n; /* features of launches */
+    uint8_t launch[MODEL_LAUNCH_FEATURES];
+} Group;
+
+/* What the trees are asked of: the words of the size and of each kernel, and where the lists of each launch
+ * begin. */
+typedef struct {
+    int n; /* launches */
+    const uint32_t *size, *known[LAUNCHES];
+    int32_t list[LAUNCHES][FLOATS];
+} Asked;
+typedef void Sums(const ModelForest *f, const Asked *q, float sum[LAUNCHES]);
 
 struct ModelForest {
     Sums *sums;
-    size_t n, padded; /* trees; a multiple of BLOCK */
+    size_t n, padded; /* trees; a multiple of GROUP */
     Part size, kernel, launch;
-    uint32_t *order; /* the trees with the largest values first, so that those of a block are alike */
-    uint8_t *bits;   /* [list][place of a tree]; the first list has no bits */
+    /* Trees that compare the same features of launches lie side by side, of these those with the largest
+     * values first, so that a group has few such features and a quad has values alike. */
+    uint32_t *order;
+    uint32_t *words; /* [list][tree]; the first list removes nothing */
     Values *value;   /* [quad of trees] */
-    float *unit;     /* [block of trees]: of their values */
-    uint8_t *known;  /* [kernel][place of a tree]: of the kernel's features */
+    Group *group;
+    uint32_t *known; /* [kernel][tree]: what the kernel's features remove */
 };
 
 /* ---- the sums of values ---- */
 
-/* Adds the values with these numbers in all trees. */
-static void sums_of(const ModelForest *f, const Numbers *number, float sum[LAUNCHES])
+/* The words of a launch. */
+FLOATS_CLONES
+static void words_of(const ModelForest *f, const Asked *q, int launch, Words *out)
 {
-    for (size_t q = 0; q < f->padded / QUAD;) {
-        const float unit = f->unit[q / (BLOCK / QUAD)];
-        int32_t of[LAUNCHES] = {0};
-        for (size_t i = 0; i < BLOCK / QUAD; i++, q++)
-            for (size_t t = 0; t < QUAD; t++)
-                for (size_t k = 0; k < LAUNCHES; k++) of[k] += f->value[q].of[number[q].of[t][k]];
-        for (int k = 0; k < LAUNCHES; k++) sum[k] += unit * (float)of[k];
+    const Words *size = (const Words *)q->size, *known = (const Words *)q->known[launch];
+    for (size_t g = 0; g < f->padded / GROUP; g++) {
+        const Group *group = &f->group[g];
+        out[g] = size[g] | known[g];
+        for (int i = 0; i < group->n; i++)
+            out[g] |= ((const Words *)&f->words[q->list[launch][group->launch[i]]])[g];
+    }
+}
+
+/* The first leaf that is left. No node removes the last one. */
+static inline size_t leaf_of(uint32_t word) { return (size_t)__builtin_clz(~word); }
+
+static void sums_of(const ModelForest *f, const Asked *q, float sum[LAUNCHES])
+{
+    Words words[MODEL_TREES_MAX / GROUP];
+    for (int k = 0; k < q->n; k++) {
+        sum[k] = 0;
+        words_of(f, q, k, words);
+        for (size_t g = 0; g < f->padded / GROUP; g++) {
+            for (size_t quad = 0; quad < QUADS; quad++) {
+                const int8_t *value = f->value[g * QUADS + quad].of;
+                int32_t of = 0;
+                for (size_t i = 0; i < QUAD; i++)
+                    of += value[i * LEAVES + leaf_of(words[g][quad * QUAD + i])];
+                sum[k] += f->group[g].unit[quad * LAUNCHES] * (float)of;
+            }
+        }
     }
 }
 
 #ifdef __x86_64__
-/* AVX-512 with VBMI takes values from two registers, which have those of a quad. */
-_Static_assert(sizeof(Values) == 2 * sizeof(__m512i), "the values of a quad are two vectors");
-__attribute__((target("avx512vbmi,avx512bw,avx512vl"))) static void
-sums_of_512(const ModelForest *f, const Numbers *number, float sum[LAUNCHES])
+#define TARGET_512                                                                                           \
+    __attribute__((target("avx512f,avx512vbmi,avx512vnni,avx512bw,avx512cd,avx512dq,avx512vl,fma")))
+#define INLINE_512 static inline __attribute__((always_inline)) TARGET_512
+
+INLINE_512 __m512i load_512(const void *p) { return _mm512_load_si512(p); }
+
+enum { NONE_OF_3 = 0x01 }; /* a truth table of three operands */
+
+/* The leaves of a launch in a group, whose words begin at `first`. one: the group has one feature of
+ * launches. */
+INLINE_512 __m512i leaves_512(const ModelForest *f, const Asked *q, const Group *group, size_t first,
+                              int launch, bool one)
+{
+    const int32_t *list = q->list[launch];
+    const uint32_t *words = f->words + first;
+    __m512i x = load_512(words + list[group->launch[0]]);
+    for (int i = 1; !one && i < group->n; i++)
+        x = _mm512_or_si512(x, load_512(words + list[group->launch[i]]));
+    return _mm512_lzcnt_epi32(_mm512_ternarylogic_epi32(x, load_512(q->size + first),
+                                                        load_512(q->known[launch] + first), NONE_OF_3));
+}
+
+/* Of all launches, a byte of each tree's word for each. */
+INLINE_512 __m512i all_leaves_512(const ModelForest *f, const Asked *q, const Group *group, size_t first,
+                                  bool one)
+{
+    const __m512i a = leaves_512(f, q, group, first, 0, one), b = leaves_512(f, q, group, first, 1, one),
+                  c = leaves_512(f, q, group, first, 2, one), d = leaves_512(f, q, group, first, 3, one);
+    const __m512i ab = _mm512_or_si512(a, _mm512_slli_epi32(b, 8)),
+                  cd = _mm512_or_si512(c, _mm512_slli_epi32(d, 8));
+    return _mm512_or_si512(ab, _mm512_slli_epi32(cd, 16));
+}
+
+/* What a group's values with these leaves add up to: for each quad of trees, those of each launch. A lane of
+ * 16 bytes has the leaves of a quad, and one instruction finds the values of a quad in two registers. */
+INLINE_512 __m512i values_512(const Values *value, __m512i leaf)
+{
+    /* the number of the tree in its quad is above that of the leaf */
+    const __m512i tree = _mm512_set4_epi32(0x60606060, 0x40404040, 0x20202020, 0),
+                  launch = _mm512_set4_epi32(0x0f0b0703, 0x0e0a0602, 0x0d090501, 0x0c080400);
+    leaf = _mm512_or_si512(leaf, tree);
+#define FIND(i)                                                                                              \
+    leaf = _mm512_mask2_permutex2var_epi8(load_512(value[i].of), leaf, (__mmask64)0xffff << (16 * (i)),      \
+                                          load_512(value[i].of + sizeof(__m512i)))
+    FIND(0);
+    FIND(1);
+    FIND(2);
+    FIND(3);
+#undef FIND
+    return _mm512_dpbusd_epi32(_mm512_setzero_si512(), _mm512_set1_epi8(1),
+                               _mm512_shuffle_epi8(leaf, launch));
+}
+_Static_assert((int)QUADS == 4 && (int)LAUNCHES == 4 && sizeof(Values) == 2 * sizeof(__m512i),
+               "a lane of 16 bytes for each quad");
+
+TARGET_512 static void sums_of_512(const ModelForest *f, const Asked *q, float sum[LAUNCHES])
 {
     const Values *value = f->value;
-    __m128 all = _mm_setzero_ps();
-#define VALUES(i)                                                                                            \
-    _mm256_cvtepi8_epi16(_mm512_castsi512_si128(                                                             \
-        _mm512_permutex2var_epi8(_mm512_load_si512(value[i].of),                                             \
-                                 _mm512_castsi128_si512(_mm_load_si128((const __m128i *)number[i].of)),      \
-                                 _mm512_load_si512(value[i].of + sizeof(__m512i)))))
-    for (size_t b = 0; b < f->padded / BLOCK; b++, value += BLOCK / QUAD, number += BLOCK / QUAD) {
-        const __m256i x = _mm256_add_epi16(
-            _mm256_add_epi16(_mm256_add_epi16(VALUES(0), VALUES(1)), _mm256_add_epi16(VALUES(2), VALUES(3))),
-            _mm256_add_epi16(_mm256_add_epi16(VALUES(4), VALUES(5)), _mm256_add_epi16(VALUES(6), VALUES(7))));
-        const __m128i half = _mm_add_epi16(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1)),
-                      of = _mm_cvtepi16_epi32(_mm_add_epi16(half, _mm_bsrli_si128(half, 8)));
-        all = _mm_add_ps(all, _mm_mul_ps(_mm_set1_ps(f->unit[b]), _mm_cvtepi32_ps(of)));
+    __m512 all = _mm512_setzero_ps();
+    const Group *group = f->group;
+    for (size_t first = 0; first < f->padded; first += GROUP, value += QUADS, group++) {
+        const __m512i leaf = group->n == 1 ? all_leaves_512(f, q, group, first, true)
+                                           : all_leaves_512(f, q, group, first, false);
+        all = _mm512_fmadd_ps(_mm512_cvtepi32_ps(values_512(value, leaf)), _mm512_load_ps(group->unit), all);
     }
-#undef VALUES
-    _Static_assert(BLOCK / QUAD == 8, "a term for each quad of a block");
-    _mm_storeu_ps(sum, all);
+    const __m256 half = _mm256_add_ps(_mm512_castps512_ps256(all), _mm512_extractf32x8_ps(all, 1));
+    _mm_storeu_ps(sum, _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1)));
 }
+
 static Sums *sums_best(void)
 {
-    const bool has_512 = __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512bw") &&
-                         __builtin_cpu_supports("avx512vl");
+    const bool has_512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vbmi") &&
+                         __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw") &&
+                         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma");
     return has_512 ? sums_of_512 : sums_of;
 }
 #else
@@ -159,7 +242,7 @@ static Err bounds_find(ModelForest *f, const ModelTrees *t)
     part_init(&f->size, MODEL_SIZE_FEATURES);
     part_init(&f->kernel, MODEL_KERNEL_FEATURES);
     part_init(&f->launch, MODEL_LAUNCH_FEATURES);
-    for (size_t i = 0; i < (size_t)t->n * (size_t)t->depth; i++) {
+    for (size_t i = 0; i < (size_t)t->n * NODES; i++) {
         int feature = t->feature[i];
         Part *p = part_of(f, &feature);
         if (!bound_add(p, feature, t->at[i]))
@@ -168,82 +251,102 @@ static Err bounds_find(ModelForest *f, const ModelTrees *t)
     return ERR_OK;
 }
 
-/* The place of a tree's byte in a list, from which `numbers_of` takes it to the tree's. */
-static size_t place_of(size_t tree)
+/* Adds what a node of the tree that is number i removes to the lists of rows that are not below its bound. */
+static void node_set(ModelForest *f, const ModelTrees *t, size_t i, size_t node)
 {
-    const size_t quad = tree % BLOCK / QUAD; /* 0, 1, 2, ... from the quads 0, 4, 1, 5, 2, 6, 3, 7 */
-    return tree / BLOCK * BLOCK + (quad / 2 + quad % 2 * (BLOCK / QUAD / 2)) * QUAD + tree % QUAD;
-}
-
-/* Sets the bit of a level of the tree that is number i in the lists of rows that are not below its bound. */
-static void level_set(ModelForest *f, const ModelTrees *t, size_t i, size_t level)
-{
-    const size_t depth = (size_t)t->depth, at = f->order[i] * depth + level;
+    const size_t at = f->order[i] * NODES + node;
+    const uint32_t removed = (UINT32_MAX >> t->first[at]) & ~(UINT32_MAX >> (node + 1));
     int feature = t->feature[at];
     Part *p = part_of(f, &feature);
-    uint8_t *bits = &f->bits[(size_t)p->list[feature] + place_of(i)];
+    uint32_t *words = &f->words[(size_t)p->list[feature] + i];
     for (int32_t b = 0; b < p->n_bounds[feature]; b++)
-        if (*bound_at(p, feature, b) >= t->at[at])
-            bits[(size_t)(b + 1) * f->padded] |= (uint8_t)(1 << (depth - 1 - level));
+        if (*bound_at(p, feature, b) >= t->at[at]) words[(size_t)(b + 1) * f->padded] |= removed;
 }
 
 static float largest_of(const ModelTrees *t, size_t tree)
 {
-    const size_t leaves = (size_t)1 << t->depth;
     float most = 0;
-    for (size_t i = 0; i < leaves; i++) most = fmaxf(most, fabsf(t->value[tree * leaves + i]));
+    for (size_t i = 0; i < LEAVES; i++) most = fmaxf(most, fabsf(t->value[tree * LEAVES + i]));
     return most;
 }
 
-static void tree_set(ModelForest *f, const ModelTrees *t, size_t i)
+/* Fills in the values of a quad, in units of 1 / INT8_MAX of the largest one. */
+static void quad_set(ModelForest *f, const ModelTrees *t, size_t quad)
 {
     static const float NOTHING = 1e-30F; /* smaller values are 0 */
-    const size_t leaves = (size_t)1 << t->depth;
-    const float largest = largest_of(t, f->order[i]), *value = &t->value[f->order[i] * leaves];
-    float *unit = &f->unit[i / BLOCK];
-    if (i % BLOCK == 0) *unit = largest > NOTHING ? largest / INT8_MAX : 1;
-    for (size_t level = 0; level < (size_t)t->depth; level++) level_set(f, t, i, level);
-    for (size_t k = 0; k < leaves; k++)
-        f->value[i / QUAD].of[i % QUAD * LEAVES + k] = (int8_t)lrintf(value[k] / *unit);
+    const size_t end = (quad + 1) * QUAD < f->n ? (quad + 1) * QUAD : f->n;
+    float *unit = &f->group[quad / QUADS].unit[quad % QUADS * LAUNCHES], largest = 0;
+    for (size_t i = quad * QUAD; i < end; i++) largest = fmaxf(largest, largest_of(t, f->order[i]));
+    for (int i = 0; i < LAUNCHES; i++) unit[i] = largest > NOTHING ? largest / INT8_MAX : 1;
+    for (size_t i = quad * QUAD; i < end; i++)
+        for (size_t k = 0; k < LEAVES; k++)
+            f->value[quad].of[i % QUAD * LEAVES + k] =
+                (int8_t)lrintf(t->value[f->order[i] * LEAVES + k] / *unit);
+}
+
+/* The features of launches that a tree compares, a bit for each. */
+static uint32_t launch_of(const ModelTrees *t, size_t tree)
+{
+    uint32_t of = 0;
+    for (size_t i = tree * NODES; i < (tree + 1) * NODES; i++) {
+        const int feature = t->feature[i] - MODEL_SIZE_FEATURES - MODEL_KERNEL_FEATURES;
+        if (feature >= 0) of |= UINT32_C(1) << feature;
+    }
+    return of;
+}
+
+static void group_set(ModelForest *f, const ModelTrees *t, size_t group)
+{
+    const size_t end = (group + 1) * GROUP < f->n ? (group + 1) * GROUP : f->n;
+    Group *g = &f->group[group];
+    uint32_t of = 0;
+    for (size_t i = group * GROUP; i < end; i++) of |= launch_of(t, f->order[i]);
+    of |= !of; /* there is one at least, whose lists may remove nothing */
+    for (; of; of &= of - 1) g->launch[g->n++] = (uint8_t)__builtin_ctz(of);
 }
 
 typedef struct {
+    uint32_t launch; /* launch_of */
     float largest;
     uint32_t tree;
 } Sorted;
 
-static int by_largest(const void *a, const void *b)
+static int by_launch(const void *a, const void *b)
 {
     const Sorted *x = a, *y = b;
-    return x->largest != y->largest ? (x->largest < y->largest) - (x->largest > y->largest)
-                                    : (x->tree > y->tree) - (x->tree < y->tree);
+    if (x->launch != y->launch) return x->launch < y->launch ? -1 : 1;
+    if (x->largest != y->largest) return x->largest > y->largest ? -1 : 1;
+    return (x->tree > y->tree) - (x->tree < y->tree);
 }
 
 static void trees_sort(ModelForest *f, const ModelTrees *t)
 {
     Sorted sorted[MODEL_TREES_MAX];
-    for (uint32_t i = 0; i < f->n; i++) sorted[i] = (Sorted){largest_of(t, i), i};
-    qsort(sorted, f->n, sizeof *sorted, by_largest);
+    for (uint32_t i = 0; i < f->n; i++) sorted[i] = (Sorted){launch_of(t, i), largest_of(t, i), i};
+    qsort(sorted, f->n, sizeof *sorted, by_launch);
     for (size_t i = 0; i < f->n; i++) f->order[i] = sorted[i].tree;
 }
 
 Err model_forest_new(Arena *a, const ModelTrees *trees, size_t n_kernels, ModelForest **out)
 {
-    ModelForest *f = *out = ARENA_NEW(a, ModelForest);
+    ModelForest *f = *out = ARENA_LINES(a, 1, ModelForest);
     TRY_ALLOC(f);
     f->sums = sums_best();
     f->n = (size_t)trees->n;
-    f->padded = (f->n + BLOCK - 1) / BLOCK * BLOCK;
+    f->padded = (f->n + GROUP - 1) / GROUP * GROUP;
     TRY(bounds_find(f, trees));
     int32_t end = part_place(&f->size, (int32_t)f->padded, f->padded);
     end = part_place(&f->launch, part_place(&f->kernel, end, f->padded), f->padded);
-    TRY_ALLOC(f->bits = ARENA_LINES(a, (size_t)end, uint8_t));
+    TRY_ALLOC(f->words = ARENA_LINES(a, (size_t)end, uint32_t));
     TRY_ALLOC(f->order = ARENA_ARRAY(a, f->padded + 1, uint32_t));
     TRY_ALLOC(f->value = ARENA_LINES(a, f->padded / QUAD, Values));
-    TRY_ALLOC(f->unit = ARENA_ARRAY(a, f->padded / BLOCK + 1, float));
-    TRY_ALLOC(f->known = ARENA_LINES(a, n_kernels * f->padded, uint8_t));
+    TRY_ALLOC(f->group = ARENA_LINES(a, f->padded / GROUP + 1, Group));
+    TRY_ALLOC(f->known = ARENA_LINES(a, n_kernels * f->padded, uint32_t));
     trees_sort(f, trees);
-    for (size_t i = 0; i < f->n; i++) tree_set(f, trees, i);
+    for (size_t i = 0; i < f->n; i++)
+        for (size_t node = 0; node < NODES; node++) node_set(f, trees, i, node);
+    for (size_t i = 0; i < f->padded / QUAD; i++) quad_set(f, trees, i);
+    for (size_t i = 0; i < f->padded / GROUP; i++) group_set(f, trees, i);
     return ERR_OK;
 }
 
@@ -262,88 +365,64 @@ FLOATS_INLINE void lists_of(const ModelForest *f, const Part *p, int vector, con
     floats_mask_store(list, passed * (int32_t)f->padded + floats_mask_load(&p->list[vector * FLOATS]));
 }
 
-/* The same of a row of n features, which is padded to vectors. */
-FLOATS_INLINE void lists_of_row(const ModelForest *f, const Part *p, const float *row, int32_t *list)
+FLOATS_INLINE void lists_of_vector(const ModelForest *f, const Part *p, int vector, Floats x, int32_t *list)
 {
-    for (int v = 0; v * FLOATS < p->n; v++) {
-        const Floats x = floats_load(&row[v * FLOATS]);
-        FloatsMask below = {0};
-        for (size_t b = 0; b < p->most[v]; b++) below += x < floats_load(p->bound[v][b]); /* true is -1 */
-        lists_of(f, p, v, &below, &list[v * FLOATS]);
-    }
+    FloatsMask below = {0};
+    for (size_t b = 0; b < p->most[vector]; b++) below += x < floats_load(p->bound[vector][b]); /* true: -1 */
+    lists_of(f, p, vector, &below, list);
 }
 
-FLOATS_INLINE Bytes bytes_load(const uint8_t *p)
-{
-    Bytes v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-
-FLOATS_INLINE void bytes_store(uint8_t *p, Bytes v) { memcpy(p, &v, sizeof v); }
-
-/* What each tree of a quad adds to the numbers of its values. */
-enum { OF_1 = LEAVES, OF_2 = 2 * LEAVES, OF_3 = 3 * LEAVES };
-#define OF_QUAD 0, OF_1, OF_2, OF_3
-#define TREE_OF_QUAD ((Bytes){OF_QUAD, OF_QUAD, OF_QUAD, OF_QUAD, OF_QUAD, OF_QUAD, OF_QUAD, OF_QUAD})
-
-/* What a kernel's features say to all trees. */
+/* The words of a kernel's features. */
 FLOATS_CLONES
-static void kernel_bits_of(const ModelForest *f, const float *row, uint8_t *bits)
+static void kernel_words_of(const ModelForest *f, const float *row, uint32_t *out)
 {
     int32_t list[LANES];
-    lists_of_row(f, &f->kernel, row, list);
-    for (size_t t = 0; t < f->padded; t += BLOCK) {
-        Bytes of = {0};
-        for (int i = 0; i < MODEL_KERNEL_FEATURES; i++) of |= bytes_load(&f->bits[(size_t)list[i] + t]);
-        bytes_store(&bits[t], of);
+    for (int v = 0; v < VECTORS; v++)
+        lists_of_vector(f, &f->kernel, v, floats_load(&row[v * FLOATS]), &list[v * FLOATS]);
+    for (size_t t = 0; t < f->padded; t += GROUP) {
+        Words of = {0};
+        for (int i = 0; i < MODEL_KERNEL_FEATURES; i++) of |= *(const Words *)&f->words[(size_t)list[i] + t];
+        *(Words *)&out[t] = of;
     }
 }
 
-/* What a size's features say to all trees. */
-FLOATS_CLONES
-static void size_bits_of(const ModelForest *f, const float row[FLOATS], uint8_t *bits)
+/* Rows are made in registers: processors wait where a vector is loaded right after its parts were stored. */
+FLOATS_INLINE Floats row_of(const float x[FLOATS])
 {
-    int32_t list[FLOATS];
-    lists_of_row(f, &f->size, row, list);
-    const uint8_t *a = &f->bits[list[0]], *b = &f->bits[list[1]], *c = &f->bits[list[2]],
-                  *d = &f->bits[list[3]], *e = &f->bits[list[4]], *g = &f->bits[list[5]],
-                  *h = &f->bits[list[6]];
-    _Static_assert((int)MODEL_SIZE_FEATURES == 7, "a list for each");
-    for (size_t t = 0; t < f->padded; t += BLOCK)
-        bytes_store(&bits[t], bytes_load(&a[t]) | bytes_load(&b[t]) | bytes_load(&c[t]) | bytes_load(&d[t]) |
-                                  bytes_load(&e[t]) | bytes_load(&g[t]) | bytes_load(&h[t]) | TREE_OF_QUAD);
+    return (Floats){x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]};
 }
 
-_Static_assert(LAUNCHES == 4, "two steps of interleaving");
+/* The words of a size's features. */
+FLOATS_CLONES
+static void size_words_of(const ModelForest *f, const ModelSize *z, uint32_t *out)
+{
+    float x[FLOATS] = {0};
+    int32_t list[FLOATS];
+    model_size_features(z, x);
+    lists_of_vector(f, &f->size, 0, row_of(x), list);
+#define LIST(i) (*(const Words *)&f->words[(size_t)list[i] + t])
+    _Static_assert((int)MODEL_SIZE_FEATURES == 7, "a list for each");
+    for (size_t t = 0; t < f->padded; t += GROUP)
+        *(Words *)&out[t] = LIST(0) | LIST(1) | LIST(2) | LIST(3) | LIST(4) | LIST(5) | LIST(6);
+#undef LIST
+}
 
-#ifdef __clang__
-#define BYTES_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-#else
-#define BYTES_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (Bytes){__VA_ARGS__})
-#endif
-/* Interleaves the bytes, or pairs of bytes, of both halves' first or second halves: an instruction each. */
-#define BYTES_LO(a, b)                                                                                       \
-    BYTES_SHUFFLE(a, b, 0, 32, 1, 33, 2, 34, 3, 35, 4, 36, 5, 37, 6, 38, 7, 39, 16, 48, 17, 49, 18, 50, 19,  \
-                  51, 20, 52, 21, 53, 22, 54, 23, 55)
-#define BYTES_HI(a, b)                                                                                       \
-    BYTES_SHUFFLE(a, b, 8, 40, 9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47, 24, 56, 25, 57, 26,    \
-                  58, 27, 59, 28, 60, 29, 61, 30, 62, 31, 63)
-#define PAIRS_LO(a, b)                                                                                       \
-    BYTES_SHUFFLE(a, b, 0, 1, 32, 33, 2, 3, 34, 35, 4, 5, 36, 37, 6, 7, 38, 39, 16, 17, 48, 49, 18, 19, 50,  \
-                  51, 20, 21, 52, 53, 22, 23, 54, 55)
-#define PAIRS_HI(a, b)                                                                                       \
-    BYTES_SHUFFLE(a, b, 8, 9, 40, 41, 10, 11, 42, 43, 12, 13, 44, 45, 14, 15, 46, 47, 24, 25, 56, 57, 26,    \
-                  27, 58, 59, 28, 29, 60, 61, 30, 31, 62, 63)
+FLOATS_INLINE Floats launch_row(const ModelTime *t)
+{
+    float x[FLOATS] = {0};
+    model_launch_features(t, x);
+    return row_of(x);
+}
 
 /* The lists of all launches. */
-FLOATS_INLINE void lists_of_launches(const ModelForest *f, const float row[LAUNCHES][FLOATS],
-                                     int32_t list[LAUNCHES][FLOATS])
+FLOATS_CLONES
+static void lists_of_launches(const ModelForest *f, const ModelTime *const time[LAUNCHES],
+                              int32_t list[LAUNCHES][FLOATS])
 {
     const Part *p = &f->launch;
     const size_t most = p->most[0];
-    const Floats a = floats_load(row[0]), b = floats_load(row[1]), c = floats_load(row[2]),
-                 d = floats_load(row[3]);
+    const Floats a = launch_row(time[0]), b = launch_row(time[1]), c = launch_row(time[2]),
+                 d = launch_row(time[3]);
     FloatsMask of_a = {0}, of_b = {0}, of_c = {0}, of_d = {0};
     for (size_t i = 0; i < most; i++) {
         const Floats bound = floats_load(p->bound[0][i]);
@@ -353,60 +432,27 @@ FLOATS_INLINE void lists_of_launches(const ModelForest *f, const float row[LAUNC
     lists_of(f, p, 0, &of_c, list[2]), lists_of(f, p, 0, &of_d, list[3]);
 }
 
-/* The numbers of all launches' values in all quads of trees. size, known: of the size and of each kernel. */
-FLOATS_CLONES
-static void numbers_of(const ModelForest *f, const uint8_t *size, const float row[LAUNCHES][FLOATS],
-                       const uint8_t *const known[LAUNCHES], Numbers *number)
-{
-    int32_t list[LAUNCHES][FLOATS];
-    lists_of_launches(f, row, list);
-    for (size_t t = 0; t < f->padded; t += BLOCK, number += BLOCK / QUAD) {
-        const uint8_t *bits = &f->bits[t];
-        const Bytes of_size = bytes_load(&size[t]);
-#define LIST(i, k) bytes_load(&bits[list[i][k]])
-#define NUMBER(i)                                                                                            \
-    of_size | bytes_load(&known[i][t]) | LIST(i, 0) | LIST(i, 1) | LIST(i, 2) | LIST(i, 3) | LIST(i, 4) |    \
-        LIST(i, 5)
-        _Static_assert((int)MODEL_LAUNCH_FEATURES == 6, "a list for each");
-        const Bytes a = NUMBER(0), b = NUMBER(1), c = NUMBER(2), d = NUMBER(3);
-#undef NUMBER
-#undef LIST
-        const Bytes ab_lo = BYTES_LO(a, b), ab_hi = BYTES_HI(a, b), cd_lo = BYTES_LO(c, d),
-                    cd_hi = BYTES_HI(c, d);
-        uint8_t *out = number->of[0];
-        bytes_store(out, PAIRS_LO(ab_lo, cd_lo));
-        bytes_store(out + BLOCK, PAIRS_HI(ab_lo, cd_lo));
-        bytes_store(out + 2 * BLOCK, PAIRS_LO(ab_hi, cd_hi));
-        bytes_store(out + 3 * BLOCK, PAIRS_HI(ab_hi, cd_hi));
-    }
-}
-
 void model_forest_set(ModelForest *f, size_t i, const ModelKernel *k)
 {
     float x[LANES] = {0};
     model_kernel_features(k, x);
-    kernel_bits_of(f, x, &f->known[i * f->padded]);
+    kernel_words_of(f, x, &f->known[i * f->padded]);
 }
 
 void model_forest_size(const ModelForest *f, const ModelSize *z, ModelForestSize *out)
 {
-    float x[FLOATS] = {0};
-    model_size_features(z, x);
-    size_bits_of(f, x, out->bits);
+    size_words_of(f, z, out->words);
 }
 
 void model_forest_values(const ModelForest *f, const ModelForestSize *z, int n, const size_t *kernel,
                          const ModelTime *const *t, float *value)
 {
-    float x[LAUNCHES][FLOATS] = {{0}};
-    const uint8_t *known[LAUNCHES] = {f->bits, f->bits, f->bits, f->bits};
-    float sum[LAUNCHES] = {0};
-    _Alignas(16) Numbers number[MODEL_TREES_MAX / QUAD];
-    for (int i = 0; i < n; i++) {
-        model_launch_features(t[i], x[i]);
-        known[i] = &f->known[kernel[i] * f->padded];
-    }
-    numbers_of(f, z->bits, x, known, number);
-    f->sums(f, number, sum);
+    static const ModelTime none = {.seconds = 1};
+    float sum[LAUNCHES];
+    const ModelTime *time[LAUNCHES] = {&none, &none, &none, &none};
+    Asked q = {n, z->words, {f->words, f->words, f->words, f->words}, {{0}}};
+    for (int i = 0; i < n; i++) time[i] = t[i], q.known[i] = &f->known[kernel[i] * f->padded];
+    lists_of_launches(f, time, q.list);
+    f->sums(f, &q, sum);
     memcpy(value, sum, (size_t)n * sizeof *value);
 }

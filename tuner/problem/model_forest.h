@@ -1,10 +1,10 @@
 /* Boosted trees (model_trees.h) in a form that is evaluated fast for the kernels of a library.
  *
- * The number of a row's value in a tree is a byte, each bit of which comes of one comparison. The comparisons
- * of a feature are done at once: between two of its bounds they all end alike, and for each such interval
- * there is a list with their bits in all trees. The numbers of a row are the disjunction of one list for each
- * feature (after C. Lucchese et al., "QuickScorer", 2015). That of a kernel's features is made beforehand,
- * that of a size's features once for all kernels. */
+ * A word for each tree says which of its leaves the nodes remove. The comparisons of a feature are done at
+ * once: between two of its bounds they all end alike, and for each such interval there is a list with the
+ * words of all trees. The words of a row are the disjunction of one list for each feature (C. Lucchese et
+ * al., "QuickScorer", 2015). That of a kernel's features is made beforehand, that of a size's features once
+ * for all kernels. */
 #ifndef PROBLEM_MODEL_FOREST_H
 #define PROBLEM_MODEL_FOREST_H
 
@@ -25,13 +25,13 @@ void model_forest_portable(ModelForest *f);
 /* Sets kernel i. */
 void model_forest_set(ModelForest *f, size_t i, const ModelKernel *k);
 
-/* What a size says to all trees: the bits of their values' numbers that come of its features. */
+/* What a size says to all trees: the leaves that its features remove. */
 typedef struct {
-    _Alignas(64) uint8_t bits[MODEL_TREES_MAX];
+    _Alignas(64) uint32_t words[MODEL_TREES_MAX];
 } ModelForestSize;
 void model_forest_size(const ModelForest *f, const ModelSize *z, ModelForestSize *out);
 /* What the trees say of up to MODEL_FOREST_LAUNCHES kernels on that size, whose times the model predicts as
- * t: the same as model_trees_value, but that values are rounded to 1/127 of the largest one of about 32 trees
+ * t: the same as model_trees_value, but that values are rounded to 1/127 of the largest one of about 16 trees
  * with values alike. */
 enum { MODEL_FOREST_LAUNCHES = 4 };
 void model_forest_values(const ModelForest *f, const ModelForestSize *z, int n, const size_t *kernel,

@@ -3,28 +3,20 @@
 
 #include <string.h>
 
-Err model_trees_new(Arena *a, int n, int depth, ModelTrees **out)
+Err model_trees_new(Arena *a, int n, ModelTrees **out)
 {
-    if (n < 0 || n > MODEL_TREES_MAX || depth < 1 || depth > MODEL_TREES_DEPTH)
-        FAIL(ERR_INPUT, "%d trees with %d levels each, at most %d and 1 to %d", n, depth, MODEL_TREES_MAX,
-             MODEL_TREES_DEPTH);
+    if (n < 0 || n > MODEL_TREES_MAX) FAIL(ERR_INPUT, "%d trees, at most %d", n, MODEL_TREES_MAX);
     ModelTrees *t = *out = ARENA_NEW(a, ModelTrees);
     TRY_ALLOC(t);
-    t->n = n, t->depth = depth;
-    const size_t levels = (size_t)n * (size_t)depth;
-    TRY_ALLOC(t->feature = ARENA_ARRAY(a, levels + 1, uint8_t));
-    TRY_ALLOC(t->at = ARENA_ARRAY(a, levels + 1, float));
-    TRY_ALLOC(t->value = ARENA_ARRAY(a, ((size_t)n << depth) + 1, float));
+    t->n = n;
+    const size_t nodes = (size_t)n * MODEL_TREES_NODES;
+    TRY_ALLOC(t->feature = ARENA_ARRAY(a, nodes + 1, uint8_t));
+    TRY_ALLOC(t->first = ARENA_ARRAY(a, nodes + 1, uint8_t));
+    TRY_ALLOC(t->at = ARENA_ARRAY(a, nodes + 1, float));
+    TRY_ALLOC(t->value = ARENA_ARRAY(a, (size_t)n * MODEL_TREES_LEAVES + 1, float));
+    for (size_t i = 0; i < nodes; i++)
+        t->first[i] = (uint8_t)(i % MODEL_TREES_NODES), t->at[i] = MODEL_TREES_NEVER;
     return ERR_OK;
-}
-
-/* Features are only compared, so that no logarithms are needed. */
-void model_size_features(const ModelSize *z, float x[MODEL_SIZE_FEATURES])
-{
-    const float of[MODEL_SIZE_FEATURES] = {(float)z->m,      (float)z->n,       (float)z->k,
-                                           (float)z->batch,  (float)z->align_a, (float)z->align_b,
-                                           (float)z->align_d};
-    memcpy(x, of, sizeof of);
 }
 
 static float flag(const ModelKernel *k, int32_t of) { return k->flags & of ? 1 : 0; }
@@ -41,16 +33,6 @@ void model_kernel_features(const ModelKernel *k, float x[MODEL_KERNEL_FEATURES])
     memcpy(x, of, sizeof of);
 }
 
-void model_launch_features(const ModelTime *t, float x[MODEL_LAUNCH_FEATURES])
-{
-    x[MODEL_LAUNCH_GROUPS] = (float)t->tiles;
-    x[MODEL_LAUNCH_WAVES] = (float)t->waves;
-    x[MODEL_LAUNCH_LAST_FILL] = (float)t->last_fill;
-    x[MODEL_LAUNCH_SECONDS] = (float)t->seconds;
-    x[MODEL_LAUNCH_WASTE] = (float)t->edge_waste;
-    x[MODEL_LAUNCH_BOUND] = (float)(t->bound_seconds * (1 / t->seconds));
-}
-
 void model_features(const ModelKernel *k, const ModelSize *z, const ModelTime *t, float x[MODEL_FEATURES])
 {
     model_size_features(z, x);
@@ -60,12 +42,14 @@ void model_features(const ModelKernel *k, const ModelSize *z, const ModelTime *t
 
 float model_tree_value(const ModelTrees *t, size_t tree, const float *x)
 {
-    const size_t depth = (size_t)t->depth;
-    const uint8_t *feature = &t->feature[tree * depth];
-    const float *at = &t->at[tree * depth];
-    size_t number = 0;
-    for (size_t i = 0; i < depth; i++) number = 2 * number + !(x[feature[i]] < at[i]);
-    return t->value[(tree << depth) + number];
+    const size_t nodes = tree * MODEL_TREES_NODES;
+    uint32_t removed = 0; /* a bit for each leaf */
+    int leaf = 0;
+    for (int i = 0; i < MODEL_TREES_NODES; i++)
+        if (!(x[t->feature[nodes + (size_t)i]] < t->at[nodes + (size_t)i]))
+            removed |= (UINT32_C(2) << i) - (UINT32_C(1) << t->first[nodes + (size_t)i]);
+    while (removed >> leaf & 1) leaf++; /* no node removes the last leaf */
+    return t->value[tree * MODEL_TREES_LEAVES + (size_t)leaf];
 }
 
 float model_trees_value(const ModelTrees *t, const float *x)
