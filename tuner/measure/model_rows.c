@@ -175,8 +175,8 @@ size_t model_table_nearest(const ModelTable *t, TableDistance distance, const Mo
 /* ---- predicted rows ---- */
 
 /* PASSES: so often the range is gone through, because a row that is added can be the nearest of sizes that
- * were content before. CLOSE: kernels within it of the best are alike, and that which wins most is taken, for
- * fewer rows. PART: sizes that one process looks at. */
+ * were content before. CLOSE: kernels whose losses differ by less are alike, and that which wins most is
+ * taken, for fewer rows. PART: sizes that one process looks at. */
 enum { PASSES = 3, PART = 256 };
 static const double CLOSE = 0.02;
 /* Drawn sizes: DRAWS, of batches DRAWS_BATCHED, at most so many for each measured size, TURNS times. */
@@ -238,21 +238,83 @@ static Err best_part(void *ctx, size_t part)
     return ERR_OK;
 }
 
-/* Of the kernels whose predicted time is close to the least that which wins most. */
-static void kernel_find(const Rows *r, size_t i)
+/* The sizes for which a row stands: its own, and those around it, or with other batch counts, which keys of a
+ * table do not have. */
+enum { AROUND = 5 };
+static int around_of(const ModelSize *z, ModelSize out[AROUND])
 {
-    const ModelSize *z = &r->at[i].size;
-    NearRow *x = &r->of[i];
-    size_t liked = x->best;
+    static const double SIDES[] = {1 / 1.12, 1.12}, BATCHES[] = {0.25, 4, 16}, OPERATIONS_MOST = 1e12;
+    int n = 0;
+    out[n++] = *z;
+    for (int i = 0; i < 3 && z->batch > 1; i++) {
+        out[n] = *z;
+        out[n].batch = floor(z->batch * BATCHES[i] + 0.5);
+        n += out[n].batch >= 2 && out[n].batch * z->m * z->n * z->k < OPERATIONS_MOST;
+    }
+    for (int i = 0; i < 4 && z->batch <= 1; i++) {
+        double *side = i < 2 ? &out[n].m : &out[n].n;
+        out[n] = *z;
+        *side = floor(*side * SIDES[i % 2] + 0.5);
+        n += *side >= 1;
+    }
+    return n;
+}
+
+/* Kernels for a row, and what each loses on the sizes for which it stands, on average. */
+typedef struct {
+    size_t n, kernel[MODEL_KERNELS_MAX];
+    double seconds[MODEL_KERNELS_MAX], loss[MODEL_KERNELS_MAX];
+} Candidates;
+
+/* Adds what the candidates lose on a size, one of n_at, on which they take `seconds`. */
+static void losses_add(Candidates *c, int n_at)
+{
+    double least = (double)INFINITY;
+    for (size_t i = 0; i < c->n; i++) least = fmin(least, c->seconds[i]);
+    for (size_t i = 0; i < c->n; i++) c->loss[i] += (c->seconds[i] / least - 1) / n_at;
+}
+
+/* Those that take at most FAR times as long as the best one on the row's own size. */
+static void candidates_find(const Rows *r, size_t best, const ModelSize *z, Candidates *c)
+{
+    static const double FAR = 1.3;
     ModelNear near;
     Ask q = {r->t, NULL, z};
+    model_near(r->s, z, &near);
+    const double far = model_predict(r->s, &near, best, z) * FAR;
+    c->n = 0;
+    for (size_t k = 0; k < r->s->n_kernels; k++) {
+        if (!can_run(&q, k)) continue;
+        const double seconds = model_predict(r->s, &near, k, z);
+        if (seconds <= far) c->kernel[c->n] = k, c->seconds[c->n] = seconds, c->loss[c->n++] = 0;
+    }
+}
+
+/* Of the kernels that lose about the least on the sizes for which the row stands, that which wins most. */
+static void kernel_find(const Rows *r, size_t i)
+{
+    NearRow *x = &r->of[i];
+    ModelSize at[AROUND];
+    Candidates c;
+    double least = (double)INFINITY;
+    size_t liked = x->best;
     x->kernel = x->best;
     if (x->best == NO_KERNEL) return;
-    model_near(r->s, z, &near);
-    const double close = model_predict(r->s, &near, liked, z) * (1 + CLOSE);
-    for (size_t k = 0; k < r->s->n_kernels; k++)
-        if (r->wins[k] > r->wins[liked] && can_run(&q, k) && model_predict(r->s, &near, k, z) <= close)
-            liked = k;
+    const int n_at = around_of(&r->at[i].size, at);
+    candidates_find(r, x->best, &at[0], &c);
+    losses_add(&c, n_at);
+    for (int p = 1; p < n_at; p++) {
+        ModelNear near;
+        model_near(r->s, &at[p], &near);
+        for (size_t k = 0; k < c.n; k++) c.seconds[k] = model_predict(r->s, &near, c.kernel[k], &at[p]);
+        losses_add(&c, n_at);
+    }
+    for (size_t k = 0; k < c.n; k++) least = fmin(least, c.loss[k]);
+    bool any = false;
+    for (size_t k = 0; k < c.n; k++) {
+        if (c.loss[k] > least + CLOSE || (any && r->wins[c.kernel[k]] <= r->wins[liked])) continue;
+        liked = c.kernel[k], any = true;
+    }
     x->kernel = (uint32_t)liked;
 }
 
