@@ -8,6 +8,7 @@
  * sizes. VERBOSE=1: bad choices too. DENSE=N: other sizes are judged, among the kernels with times. ROWS=0:
  * no predicted rows. TREES=0: without trees.
  * APART=N: the last N sizes are judged in place of tenths, and the others teach.
+ * BOTH=1: both halves are judged.
  * KEEP=N: N of 1024 of the sizes that teach do, drawn by SEED. */
 #include <math.h>
 #include <stdio.h>
@@ -74,7 +75,8 @@ static bool is_judged(const Held *h, size_t z)
 {
     size_t n = 0;
     for (size_t k = 0; k < h->m.n_kernels; k++) n += h->m.seconds[z * h->m.n_kernels + k] > 0;
-    return (int)n >= number_of("DENSE", DENSE) && is_verdict(&h->m.size[z]) == h->verdict;
+    return (int)n >= number_of("DENSE", DENSE) &&
+           (number_of("BOTH", 0) || is_verdict(&h->m.size[z]) == h->verdict);
 }
 
 static bool can_run(void *ctx, size_t k) { return ((const double *)ctx)[k] > 0; }
@@ -204,7 +206,10 @@ static Err line_print(const Held *h, Arena *a, int way, int stratum)
 
 static Err held_print(const Held *h, Arena *a, const char *path)
 {
-    printf("held_bench: %s, %s half\n", path, h->verdict ? "verdict" : "development");
+    printf("held_bench: %s, %s\n", path,
+           number_of("BOTH", 0) ? "both halves"
+           : h->verdict         ? "verdict half"
+                                : "development half");
     for (int w = 0; w < WAYS; w++)
         for (int s = STRATA; s >= 0; s--) TRY(line_print(h, a, w, s));
     printf(

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { SPREAD_MAX = 256 }; /* processes */
@@ -16,6 +17,7 @@ enum { SPREAD_MAX = 256 }; /* processes */
 typedef struct {
     size_t n;     /* parts */
     size_t least; /* parts that are worth a process; 0: one */
+    bool alone;   /* this process does all parts, as it is one of several copies itself; without idle */
     /* Does part i from its beginning: it may have been begun by a process that was killed. */
     Err (*part)(void *ctx, size_t i);
     void *ctx;

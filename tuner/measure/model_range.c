@@ -297,9 +297,7 @@ static size_t part_end(const Keeping *x, size_t part)
 static Err parts_do(Keeping *x, Err (*fn)(void *ctx, size_t part))
 {
     const size_t n = (x->n_sizes + PART - 1) / PART;
-    if (x->spread) return spread_run(&(Spread){.n = n, .part = fn, .ctx = x});
-    for (size_t i = 0; i < n; i++) TRY(fn(x, i));
-    return ERR_OK;
+    return spread_run(&(Spread){.n = n, .alone = !x->spread, .part = fn, .ctx = x});
 }
 
 static Err best_part(void *ctx, size_t part)

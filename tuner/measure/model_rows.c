@@ -6,8 +6,8 @@
 
 #include "base/spread.h"
 #include "measure/model.h"
-#include "problem/section.h"
 #include "problem/floats.h"
+#include "problem/section.h"
 
 /* Whether a kernel is the table's, and can run. seconds: of the size; NULL: it was not measured. */
 typedef struct {
@@ -48,7 +48,7 @@ static Err keys_grow(Arena *a, ModelRowKeys *keys)
     for (int d = 0; d < 3; d++) {
         float *log = ARENA_LINES(a, floats_padded(room), float);
         TRY_ALLOC(log);
-        for (size_t i = 0; i < floats_padded(room); i++) log[i] = i < keys->n ? keys->log[d][i] : INFINITY;
+        if (keys->n) memcpy(log, keys->log[d], keys->n * sizeof *log);
         keys->log[d] = log;
     }
     keys->v = more, keys->room = room;
@@ -108,10 +108,10 @@ static void nearest_add(Nearest *x, const ModelRowKey *key)
 {
     const ModelTable *t = x->ask.t;
     const size_t n = t->m->n_sizes, row = key->row;
-    if (row >= n + t->n_more) return;
-    const double d = distance_to(x, key);
-    const size_t k = d < x->least ? row < n ? t->row[row] : t->more[row - n].kernel : 0;
-    if (d < x->least && can_run(&x->ask, k)) x->kernel = k, x->least = d;
+    const double d = row < n + t->n_more ? distance_to(x, key) : (double)INFINITY;
+    if (!(d < x->least)) return;
+    const size_t k = row < n ? t->row[row] : t->more[row - n].kernel;
+    if (can_run(&x->ask, k)) x->kernel = k, x->least = d;
 }
 
 FLOATS_INLINE Floats apart(const float *log, float x)
@@ -209,9 +209,7 @@ typedef Err RowsFn(void *ctx, size_t part);
 static Err parts_do(Rows *r, RowsFn *fn)
 {
     const size_t n = (r->n + PART - 1) / PART;
-    if (r->written) return spread_run(&(Spread){.n = n, .part = fn, .ctx = r});
-    for (size_t i = 0; i < n; i++) TRY(fn(r, i));
-    return ERR_OK;
+    return spread_run(&(Spread){.n = n, .alone = !r->written, .part = fn, .ctx = r});
 }
 
 static size_t part_end(const Rows *r, size_t part)
@@ -297,7 +295,7 @@ static void kernel_find(const Rows *r, size_t i)
     ModelSize at[AROUND];
     Candidates c;
     double least = (double)INFINITY;
-    size_t liked = x->best;
+    size_t liked = SIZE_MAX;
     x->kernel = x->best;
     if (x->best == NO_KERNEL) return;
     const int n_at = around_of(&r->at[i].size, at);
@@ -310,12 +308,10 @@ static void kernel_find(const Rows *r, size_t i)
         losses_add(&c, n_at);
     }
     for (size_t k = 0; k < c.n; k++) least = fmin(least, c.loss[k]);
-    bool any = false;
-    for (size_t k = 0; k < c.n; k++) {
-        if (c.loss[k] > least + CLOSE || (any && r->wins[c.kernel[k]] <= r->wins[liked])) continue;
-        liked = c.kernel[k], any = true;
-    }
-    x->kernel = (uint32_t)liked;
+    for (size_t k = 0; k < c.n; k++)
+        if (c.loss[k] <= least + CLOSE && (liked == SIZE_MAX || r->wins[c.kernel[k]] > r->wins[liked]))
+            liked = c.kernel[k];
+    if (liked != SIZE_MAX) x->kernel = (uint32_t)liked;
 }
 
 /* Whether the kernel of size i gains enough over that of the nearest row. */

@@ -35,7 +35,7 @@ typedef struct {
 } ModelRowKey;
 typedef struct {
     ModelRowKey *v;
-    float *log[3]; /* the same logarithms, of each key; where there are no keys yet, infinity */
+    float *log[3]; /* the same logarithms in single precision, side by side, padded to vectors */
     size_t n, room;
 } ModelRowKeys;
 
