@@ -18,12 +18,6 @@ int library_section_of(const ProblemType *pt, const LogicRow *row)
     return section_of(pt, size, pt->TotalIndices > 3 ? row->size[2] : 1);
 }
 
-int library_section_at(int i)
-{
-    static const int by_conditions[SECTION_BATCHED] = {7, 3, 5, 6, 1, 2, 4, 0};
-    return by_conditions[i % SECTION_BATCHED] | (i < SECTION_BATCHED ? 0 : SECTION_BATCHED);
-}
-
 Err library_emit_section(Emit *e, const ProblemType *pt, int section, bool batched)
 {
     Arena a;
@@ -40,6 +34,10 @@ Err library_emit_section(Emit *e, const ProblemType *pt, int section, bool batch
             again |= section >> k & 1 && other.predicate == l.predicate && other.multiple >= l.multiple;
         }
         if (section >> i & 1 && l.multiple > 1 && !again) err = pred_add(&list, l.predicate, 0, l.multiple);
+    }
+    for (int dim = 0; !err && dim < 2; dim++) {
+        const int64_t most = section_most(section, dim);
+        if (most) err = pred_add(&list, PRED_SIZE_LESS, dim, most + 1);
     }
     if (!err) err = pred_finish(&list, &pred);
     if (!err) predicate_emit(e, pred);

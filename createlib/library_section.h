@@ -10,8 +10,6 @@
 bool library_has_sections(const LibraryPart *file, size_t n);
 /* The section of a row. */
 int library_section_of(const ProblemType *pt, const LogicRow *row);
-/* The i-th section in the order in which they are asked: those with more conditions first. */
-int library_section_at(int i);
 /* Emits the predicate of a section. batched: there are sections of several batches, too. */
 Err library_emit_section(Emit *e, const ProblemType *pt, int section, bool batched);
 

@@ -14,8 +14,8 @@
 enum { KEY_PARTS = SIZE_MAX_DIMS, LABELS = 4 };
 
 /* The parts of a size that make the key. Of a GEMM they follow from the index order: label 2 is the first
- * free size of A, 3 that of B, 1 the summation, 0 the batch, which only exact tables use. Element p of a
- * size has the label index_order[p]. Of a convolution they are all sizes and the key strides
+ * free size of A, 3 that of B, 1 the summation, 0 the batch, which only exact tables and those of batched
+ * sections use. Element p of a size has the label index_order[p]. Of a convolution they are all sizes and the key strides
  * (problem/sizes.h). */
 typedef struct {
     const char *property[KEY_PARTS];
@@ -25,6 +25,7 @@ typedef struct {
 } KeyShape;
 
 typedef struct {
+    const LogicRow *row;
     int64_t key[KEY_PARTS];
     int64_t index;
     double speed;
@@ -56,10 +57,10 @@ static void conv_shape(const ProblemType *pt, const int32_t *dim, int32_t n, Key
     for (int32_t i = 0; i < n; i++) add_part(s, "AStride", dim[i], pt->TotalIndices + i);
 }
 
-static KeyShape key_shape(const Logic *l)
+/* batch: with the batch of a GEMM, too, which exact tables always have. */
+static KeyShape key_shape(const Logic *l, bool batch)
 {
     static const char *const names[] = {"BatchSize", "BoundSize", "FreeSizeA", "FreeSizeB"};
-    bool exact = str_eq_c(logic_distance(l), "Equality");
     KeyShape s = {.n = 0};
     int32_t dim[SIZE_KEY_MAX];
     const int32_t n = size_key_strides(l->pt, dim);
@@ -69,7 +70,7 @@ static KeyShape key_shape(const Logic *l)
     }
     for (size_t i = 0; i < l->n_index_order && s.n < LABELS; i++) {
         int32_t label = l->index_order[i];
-        if (label < 0 || label > 3 || (label == 0 && !exact)) continue;
+        if (label < 0 || label > 3 || (label == 0 && !batch)) continue;
         add_part(&s, names[label], 0, (int32_t)i);
     }
     return s;
@@ -93,19 +94,25 @@ static int cmp_entries(const void *x, const void *y)
     return (a->at > b->at) - (a->at < b->at);
 }
 
+static Err key_fill(const Logic *l, const KeyShape *shape, TableEntry *t)
+{
+    for (size_t k = 0; k < shape->n; k++) {
+        if (shape->element[k] >= t->row->n)
+            FAIL(ERR_INPUT, "%s:%d: a size of %d integers, but the index order asks for element %d", l->path,
+                 t->row->line, t->row->n, shape->element[k] + 1);
+        t->key[k] = t->row->size[shape->element[k]];
+    }
+    return ERR_OK;
+}
+
 static Err add_rows(const LibraryPart *part, const KeyShape *shape, TableEntries *out)
 {
     const Logic *l = part->logic;
     for (size_t i = 0; i < l->n_rows; i++) {
         const LogicRow *row = &l->row[i];
-        TableEntry t = {{0}, part->solution[row->solution].index, row->speed, out->n, 0};
+        TableEntry t = {row, {0}, part->solution[row->solution].index, row->speed, out->n, 0};
         if (t.index < 0) continue; /* left out */
-        for (size_t k = 0; k < shape->n; k++) {
-            if (shape->element[k] >= row->n)
-                FAIL(ERR_INPUT, "%s:%d: a size of %d integers, but the index order asks for element %d",
-                     l->path, row->line, row->n, shape->element[k] + 1);
-            t.key[k] = row->size[shape->element[k]];
-        }
+        TRY(key_fill(l, shape, &t));
         if (problem_is_gemm(l->pt)) t.section = library_section_of(l->pt, row);
         if (!VEC_PUSH(out, t)) FAIL(ERR_FAILED, "out of memory for %zu sizes", out->n);
     }
@@ -170,7 +177,7 @@ static Err collect(const LibraryPart *part, size_t n, bool exact, const Logic **
     for (size_t i = 0; i < n; i++) {
         const Logic *l = part[i].logic;
         if (!in_table(l, exact)) continue;
-        KeyShape own = key_shape(l);
+        KeyShape own = key_shape(l, exact);
         if (!*first) {
             *first = l;
             shape = own;
@@ -195,7 +202,7 @@ static Err tables_collect(const LibraryPart *part, size_t n, bool exact, Tables 
     *t = (Tables){.first = NULL};
     TRY(collect(part, n, exact, &t->first, &t->all));
     if (!t->first) return ERR_OK;
-    t->shape = key_shape(t->first);
+    t->shape = key_shape(t->first, exact);
     if (t->all.n) qsort(t->all.v, t->all.n, sizeof *t->all.v, cmp_entries);
     if (exact || !library_has_sections(part, n)) return ERR_OK;
     for (size_t i = 0; i < t->all.n; i++) t->has[t->all.v[i].section] = true;
@@ -204,36 +211,47 @@ static Err tables_collect(const LibraryPart *part, size_t n, bool exact, Tables 
     return ERR_OK;
 }
 
-static Err emit_matching(Emit *e, const LibraryPart *part, size_t n, const Tables *t,
-                         const TableEntries *rows, bool with_model)
+static Err emit_matching(Emit *e, const LibraryPart *part, size_t n, const Logic *first,
+                         const KeyShape *shape, const TableEntries *rows, bool with_model)
 {
     bool model = false;
     if (with_model) TRY(library_has_model(part, n, &model));
     emit_map(e, 4u + model, false);
-    emit_key_str(e, "distance", logic_distance(t->first));
+    emit_key_str(e, "distance", logic_distance(first));
     if (model) TRY(library_emit_model(e, part, n));
     emit_cstr(e, "properties");
-    emit_properties(e, &t->shape);
+    emit_properties(e, shape);
     emit_cstr(e, "table");
-    emit_entries(e, rows, t->shape.n, !str_eq_c(logic_distance(t->first), "GridBased"));
+    emit_entries(e, rows, shape->n, !str_eq_c(logic_distance(first), "GridBased"));
     emit_key_str(e, "type", STR("Matching"));
     emit_end(e);
+    return ERR_OK;
+}
+
+/* The rows of a section, with keys of its shape, in the order of these. */
+static Err section_rows(const Tables *t, int section, const KeyShape *shape, TableEntries *rows)
+{
+    for (size_t i = 0; i < t->all.n; i++) {
+        TableEntry x = t->all.v[i];
+        if (x.section != section) continue;
+        TRY(key_fill(t->first, shape, &x));
+        if (!VEC_PUSH(rows, x)) FAIL(ERR_FAILED, "out of memory for %zu sizes", t->all.n);
+    }
+    if (rows->n) qsort(rows->v, rows->n, sizeof *rows->v, cmp_entries);
     return ERR_OK;
 }
 
 /* Emits the predicate of a section and the table of its rows. */
 static Err emit_section(Emit *e, const LibraryPart *part, size_t n, const Tables *t, int section)
 {
+    const KeyShape shape = key_shape(t->first, section & SECTION_BATCHED);
     TableEntries rows = {NULL, 0, 0};
     bool batched = false;
     for (int i = 0; i < SECTIONS; i++) batched |= t->has[i] && i & SECTION_BATCHED;
-    Err err = ERR_OK;
-    for (size_t i = 0; !err && i < t->all.n; i++)
-        if (t->all.v[i].section == section && !VEC_PUSH(&rows, t->all.v[i]))
-            err = err_set(ERR_FAILED, "out of memory for %zu sizes", t->all.n);
+    Err err = section_rows(t, section, &shape, &rows);
     emit_map(e, 2, false);
     emit_cstr(e, "library");
-    if (!err) err = emit_matching(e, part, n, t, &rows, false);
+    if (!err) err = emit_matching(e, part, n, t->first, &shape, &rows, false);
     emit_cstr(e, "predicate");
     if (!err) err = library_emit_section(e, t->first->pt, section, batched);
     emit_end(e);
@@ -338,7 +356,7 @@ static Err emit_table_row(Emit *e, const LibraryPart *part, size_t n, const Tabl
 {
     emit_map(e, 2, false);
     emit_cstr(e, "library");
-    TRY(emit_matching(e, part, n, t, &t->all, !exact));
+    TRY(emit_matching(e, part, n, t->first, &t->shape, &t->all, !exact));
     emit_cstr(e, "predicate");
     emit_type_only(e, exact ? "EqualityMatching" : "TruePred");
     emit_end(e);
@@ -359,7 +377,7 @@ static Err emit_rows(Emit *e, const LibraryPart *part, size_t n, const Tables *e
     if (exact->first) TRY(emit_table_row(e, part, n, exact, true));
     TRY(emit_tree_rows(e, part, n));
     for (int i = 0; other->n_sections && i < SECTIONS; i++)
-        if (other->has[library_section_at(i)]) TRY(emit_section(e, part, n, other, library_section_at(i)));
+        if (other->has[section_at(i)]) TRY(emit_section(e, part, n, other, section_at(i)));
     if (other->first) TRY(emit_table_row(e, part, n, other, false));
     emit_end(e);
     emit_key_str(e, "type", STR("Problem"));

@@ -367,30 +367,28 @@ static void test_trees(void **state)
     library_free(lib);
 }
 
-/* A table with predicted rows: a size takes the nearest row of those that are aligned as it is, and have one
- * batch or several, whatever row is nearer; one without such rows takes those that need less, else any. */
-static void test_sections(void **state)
+typedef struct {
+    int64_t m, n, batch, index;
+} SectionCase;
+
+/* The solutions that a library of three rows with K = 2048, one of them predicted, has for other sizes. */
+static void sections_check(Fixture *f, const char *name, const int64_t sizes[3][4], const SectionCase *cases,
+                           size_t n_cases)
 {
-    Fixture *f = *state;
     CreateOptions o;
     CreateReport r;
     Library *lib;
     Hardware hw = {.arch = str_from(f->arch), .n_cu = 1};
-    static const int64_t sizes[3][4] = {{64, 64, 1, 2048}, {255, 255, 1, 2048}, {64, 64, 16, 2048}};
     for (int i = 0; i < 3; i++) f->l.row[i].size = sizes[i];
     f->l.distance = STR("Ratio");
     f->l.n_elements = 13;
     assert_ok(logic_solution_lists(&f->a, &f->l.solution[1], LOGIC_PREDICTED_KEY, sizes[1], 1, 4));
     assert_ok(logic_write(&f->l, path_join(&f->a, f->dir, "logic/host_Cijk_Ailk_Bjlk_SB.yaml").s));
-    options(f, &o, "sections");
+    options(f, &o, name);
     o.metadata_only = true;
     assert_ok(createlib_run(&o, &r));
     assert_ok(library_open(path_join(&f->a, o.output_path, "library/TensileLibrary.dat").s, &hw, &lib));
-    static const struct {
-        int64_t m, n, batch, index;
-    } cases[] = {{64, 64, 1, 0},   {260, 260, 1, 0}, {65, 63, 1, 1}, {255, 255, 1, 1},
-                 {252, 252, 9, 2}, {64, 67, 1, 1},   {64, 64, 2, 2}, {67, 67, 2, 2}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < n_cases; i++) {
         const int64_t m = cases[i].m, n = cases[i].n;
         Contraction p;
         Selection sel;
@@ -399,9 +397,29 @@ static void test_sections(void **state)
         contraction_strides(&p, m, n, m, m, m * 2048, n * 2048, m * n, m * n);
         assert_ok(library_select(lib, &p, &sel));
         if (!sel.solution || sel.solution->index != cases[i].index)
-            fail_msg("case %zu: solution %lld", i, sel.solution ? (long long)sel.solution->index : -1);
+            fail_msg("%s, case %zu: solution %lld", name, i,
+                     sel.solution ? (long long)sel.solution->index : -1);
     }
     library_free(lib);
+}
+
+/* A table with predicted rows: a size takes the nearest row of those that are aligned and as thin as it is,
+ * and have one batch or several, whatever row is nearer; one without such rows takes those that need less,
+ * else any. */
+static void test_sections(void **state)
+{
+    static const int64_t sizes[3][4] = {{64, 64, 1, 2048}, {255, 255, 1, 2048}, {64, 64, 16, 2048}};
+    static const SectionCase cases[] = {{64, 64, 1, 0}, {12, 20, 1, 0}, {260, 260, 1, 1}, {65, 63, 1, 1},
+                                        {68, 64, 1, 1}, {64, 67, 1, 1}, {64, 64, 2, 2},   {8, 8, 2, 2}};
+    sections_check(*state, "sections", sizes, cases, sizeof cases / sizeof *cases);
+}
+
+/* Keys of batched sections have the batch count, too. */
+static void test_batched_sections(void **state)
+{
+    static const int64_t sizes[3][4] = {{60, 60, 256, 2048}, {255, 255, 1, 2048}, {64, 64, 16, 2048}};
+    static const SectionCase cases[] = {{60, 60, 20, 2}, {64, 64, 200, 0}, {260, 260, 1, 1}};
+    sections_check(*state, "batched", sizes, cases, sizeof cases / sizeof *cases);
 }
 
 static void test_index_base(void **state)
@@ -424,7 +442,7 @@ int main(void)
         TEST(test_merged),       TEST(test_modes),
         TEST(test_lazy),         TEST(test_embedded),
         TEST(test_left_out),     TEST(test_trees),
-        TEST(test_sections),
+        TEST(test_sections),     TEST(test_batched_sections),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Parts of a calculation in several processes: all are done once, errors come back, and a process that is
+/* Parts of a calculation in several processes or threads: all are done once, errors come back, and a process that is
  * killed costs time but no part. */
 #include "test/support.h"
 
@@ -59,6 +59,18 @@ static void all_parts_are_done_once(void **state)
     spread_free(x.out, PARTS * sizeof *x.out);
 }
 
+static void threads_do_parts_once(void **state)
+{
+    (void)state;
+    uint64_t out[PARTS] = {0};
+    Job x = {.out = out, .parent = getpid(), .bad = PARTS, .deadly = PARTS};
+    assert_ok(spread_run(&(Spread){.n = PARTS, .threads = true, .part = square, .ctx = &x}));
+    assert_squares(&x);
+    x.bad = 7;
+    assert_int_equal(spread_run(&(Spread){.n = PARTS, .threads = true, .part = square, .ctx = &x}), ERR_INPUT);
+    assert_string_equal(err_message(), "part 7 is bad");
+}
+
 static void few_parts_are_done_here(void **state)
 {
     (void)state;
@@ -96,7 +108,8 @@ static void a_killed_process_costs_no_part(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_parts_are_done_once), cmocka_unit_test(few_parts_are_done_here),
+        cmocka_unit_test(all_parts_are_done_once), cmocka_unit_test(threads_do_parts_once),
+        cmocka_unit_test(few_parts_are_done_here),
         cmocka_unit_test(an_error_comes_back), cmocka_unit_test(a_killed_process_costs_no_part)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

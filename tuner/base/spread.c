@@ -1,6 +1,7 @@
-/* Parts of a calculation in forked processes. See spread.h. */
+/* Parts of a calculation in forked processes or threads. See spread.h. */
 #include "base/spread.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include "base/fs.h"
 #include "base/proc.h"
 
-/* What all processes see. */
+/* What all processes and threads see. */
 typedef struct {
     atomic_size_t next; /* part */
     atomic_bool stops, failed;
@@ -98,18 +99,48 @@ static Err rest(const Spread *s, Shared *x)
     return ERR_OK;
 }
 
-static Err run(const Spread *s, Shared *x)
+typedef struct {
+    const Spread *s;
+    Shared *x;
+} Work;
+
+static void *thread_work(void *ctx)
+{
+    const Work *w = ctx;
+    work(w->s, w->x);
+    return NULL;
+}
+
+/* This thread works too. */
+static void threads_run(const Spread *s, Shared *x, size_t n)
+{
+    pthread_t thread[SPREAD_MAX];
+    Work w = {s, x};
+    size_t started = 0;
+    for (size_t i = 1; i < n; i++) started += !pthread_create(&thread[started], NULL, thread_work, &w);
+    work(s, x);
+    for (size_t i = 0; i < started; i++) pthread_join(thread[i], NULL);
+}
+
+static Err processes_run(const Spread *s, Shared *x, size_t n)
 {
     pid_t pid[SPREAD_MAX];
+    size_t started = 0;
+    for (size_t i = 0; i < n && n > 1; i++) {
+        const pid_t p = worker_start(s, x);
+        if (p > 0) pid[started++] = p;
+    }
+    return workers_wait(s, x, pid, started);
+}
+
+static Err run(const Spread *s, Shared *x)
+{
     const size_t least = s->least ? s->least : 1, most = processors();
-    size_t n = s->n / least, started = 0;
-    if (n > most) n = most;
-    if (n > 1)
-        for (size_t i = 0; i < n; i++) {
-            const pid_t p = worker_start(s, x);
-            if (p > 0) pid[started++] = p;
-        }
-    TRY(workers_wait(s, x, pid, started));
+    const size_t n = s->n / least < most ? s->n / least : most;
+    if (s->threads)
+        threads_run(s, x, n);
+    else
+        TRY(processes_run(s, x, n));
     if (x->failed) return err_set(x->e ? x->e : ERR_FAILED, "%s", x->why);
     return rest(s, x);
 }

@@ -1,6 +1,7 @@
 /* Spread: parts of a long calculation, done by copies of this process (fork) on several processors. A part
  * writes its results to memory of spread_alloc, which all copies share; anything else that it changes is
- * lost. What is to come of the parts must not depend on which process does which part.
+ * lost. What is to come of the parts must not depend on which process does which part. Parts that change
+ * nothing but results of their own are done by threads, which do not copy a large process.
  *
  *   double *sum = spread_alloc(n * sizeof *sum);
  *   TRY(spread_run(&(Spread){.n = n, .part = add_up, .ctx = &x})); */
@@ -12,13 +13,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { SPREAD_MAX = 256 }; /* processes */
+enum { SPREAD_MAX = 256 }; /* processes, or threads */
 
 typedef struct {
     size_t n;     /* parts */
     size_t least; /* parts that are worth a process; 0: one */
-    bool alone;   /* this process does all parts, as it is one of several copies itself; without idle */
-    /* Does part i from its beginning: it may have been begun by a process that was killed. */
+    bool alone;   /* this thread does all parts, as it is one of several itself; without idle */
+    bool threads; /* threads in place of copies; without idle */
+    /* Does part i from its beginning: it may have been begun by a process that was killed. Threads: several
+     * at the same time. */
     Err (*part)(void *ctx, size_t i);
     void *ctx;
     Err (*idle)(void *ctx); /* called by this process now and then; an error ends the work; may be NULL */

@@ -326,7 +326,6 @@ typedef struct {
     const ModelMatrix *m;
     const ModelDevice *d;
     ModelFolds folds;
-    /* shared among processes, each of which judges folds */
     double *loss;      /* [method][size]: each size is judged in one fold */
     ModelQuality *sum; /* [fold][method]: counts and sums */
 } Validation;
@@ -372,15 +371,12 @@ Err model_cross_validate(Arena *a, const ProblemType *pt, const ModelMatrix *m, 
 {
     const size_t n_loss = SELECT_METHODS * m->n_sizes + 1, n_sums = SELECT_METHODS * (size_t)folds.n;
     Validation v = {.pt = pt, .m = m, .d = d, .folds = folds};
-    v.loss = spread_alloc(n_loss * sizeof *v.loss);
-    v.sum = spread_alloc(n_sums * sizeof *v.sum);
-    Err e = v.loss && v.sum ? ERR_OK : err_set(ERR_FAILED, "out of memory for %zu sizes", m->n_sizes);
-    for (size_t i = 0; !e && i < n_loss; i++) v.loss[i] = (double)NAN;
-    if (!e) e = spread_run(&(Spread){.n = (size_t)folds.n, .part = fold_judge, .ctx = &v});
-    for (int w = 0; !e && w < SELECT_METHODS; w++) e = quality_of(a, &v, w, &q[w]);
-    spread_free(v.loss, n_loss * sizeof *v.loss);
-    spread_free(v.sum, n_sums * sizeof *v.sum);
-    return e;
+    TRY_ALLOC(v.loss = ARENA_ARRAY(a, n_loss, double));
+    TRY_ALLOC(v.sum = ARENA_ARRAY(a, n_sums + 1, ModelQuality));
+    for (size_t i = 0; i < n_loss; i++) v.loss[i] = (double)NAN;
+    TRY(spread_run(&(Spread){.n = (size_t)folds.n, .threads = true, .part = fold_judge, .ctx = &v}));
+    for (int w = 0; w < SELECT_METHODS; w++) TRY(quality_of(a, &v, w, &q[w]));
+    return ERR_OK;
 }
 
 /* ---- summaries ---- */

@@ -222,21 +222,35 @@ static int64_t drawn(double log_lo, double log_hi, bool aligned, uint64_t bits)
     return v > 0 ? v : aligned ? ALIGNED : 1;
 }
 
+/* lo, hi: the least and largest logarithms of the batch counts of batched sizes. */
+static void batches_find(const ModelMatrix *m, const bool *out, double *lo, double *hi)
+{
+    *lo = 40, *hi = 1;
+    for (size_t z = 0; z < m->n_sizes; z++) {
+        if ((out && out[z]) || m->size[z].batch <= 1) continue;
+        *lo = fmin(*lo, log2(m->size[z].batch)), *hi = fmax(*hi, log2(m->size[z].batch));
+    }
+    *lo = fmin(*lo, *hi);
+}
+
 Err model_draws_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, const bool *out,
                      const RangeDraws *draws, RangeSize **size, size_t *n)
 {
     enum { TRIES = 50 };
     Grid g;
-    double lo[3], hi[3];
+    double lo[3], hi[3], lo_batch, hi_batch;
     uint64_t state = draws->seed;
     limits_find(m, out, &g, lo, hi);
+    batches_find(m, out, &lo_batch, &hi_batch);
     *n = 0;
     TRY_ALLOC(*size = ARENA_ARRAY(a, draws->n + 1, RangeSize));
     for (size_t try = 0; try < TRIES * draws->n && *n < draws->n; try++) {
         int64_t v[3];
         RangeSize *s = &(*size)[*n];
         for (int d = 0; d < 3; d++) v[d] = drawn(lo[d], hi[d], *n % 2 == 0, random_next(&state));
-        if (!in_grid(&g, v, (double)draws->batch) || !size_make(pt, v, draws->batch, &s->at)) continue;
+        const int64_t batch =
+            draws->batch ? draws->batch : drawn(lo_batch, hi_batch, false, random_next(&state));
+        if (!in_grid(&g, v, (double)batch) || !size_make(pt, v, batch, &s->at)) continue;
         s->size = model_size(pt, &s->at, false);
         ++*n;
     }
@@ -281,12 +295,11 @@ typedef struct {
     bool spread; /* all processors look at sizes */
     const RangeSize *size;
     size_t n_sizes, *candidate, n_candidates;
-    /* shared by copies of this process */
     AtSize *at;  /* of each size */
     float *loss; /* [size][candidate] against the best by prediction; MODEL_RANGE_NONE: it does not run */
 } Keeping;
 
-/* Sizes that one process looks at. */
+/* Sizes that one thread looks at. */
 enum { PART = 128 };
 
 static size_t part_end(const Keeping *x, size_t part)
@@ -297,7 +310,7 @@ static size_t part_end(const Keeping *x, size_t part)
 static Err parts_do(Keeping *x, Err (*fn)(void *ctx, size_t part))
 {
     const size_t n = (x->n_sizes + PART - 1) / PART;
-    return spread_run(&(Spread){.n = n, .alone = !x->spread, .part = fn, .ctx = x});
+    return spread_run(&(Spread){.n = n, .alone = !x->spread, .threads = true, .part = fn, .ctx = x});
 }
 
 static Err best_part(void *ctx, size_t part)
@@ -400,11 +413,10 @@ static void kernels_keep(Keeping *x, size_t most, bool *keep)
 
 static Err losses_keep(Keeping *x, size_t most, bool *keep)
 {
-    const size_t bytes = (x->n_sizes * x->n_candidates + 1) * sizeof *x->loss;
-    TRY_ALLOC(x->loss = spread_alloc(bytes));
+    TRY_ALLOC(x->loss = calloc(x->n_sizes * x->n_candidates + 1, sizeof *x->loss));
     const Err e = parts_do(x, losses_part);
     if (!e) kernels_keep(x, most, keep);
-    spread_free(x->loss, bytes);
+    free(x->loss);
     return e;
 }
 
@@ -418,10 +430,7 @@ Err model_range_keep(Arena *a, const ProblemType *pt, const ModelMatrix *m, cons
     rough.forest = NULL;
     TRY(model_runs_make(a, m, out, &runs));
     TRY(grids_make(a, pt, m, out, &x));
-    const size_t bytes = (x.n_sizes + 1) * sizeof *x.at;
-    TRY_ALLOC(x.at = spread_alloc(bytes));
-    Err e = candidates_find(a, keep, &x);
-    if (!e) e = losses_keep(&x, most, keep);
-    spread_free(x.at, bytes);
-    return e;
+    TRY_ALLOC(x.at = ARENA_ARRAY(a, x.n_sizes + 1, AtSize));
+    TRY(candidates_find(a, keep, &x));
+    return losses_keep(&x, most, keep);
 }

@@ -43,7 +43,7 @@ Err model_lines_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, cons
  * has few. */
 typedef struct {
     size_t n;
-    int64_t batch; /* the same for all */
+    int64_t batch; /* the same for all; 0: drawn too, from those of the batched sizes */
     uint64_t seed;
 } RangeDraws;
 Err model_draws_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, const bool *out,

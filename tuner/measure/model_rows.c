@@ -25,9 +25,9 @@ static bool can_run(void *ctx, size_t k)
 }
 
 /* Ratio takes logarithms, which are kept for the rows. */
-static void logs_of(const ModelSize *z, double out[3])
+static void logs_of(const ModelSize *z, double out[MODEL_ROW_DIMS])
 {
-    out[0] = log(z->m), out[1] = log(z->n), out[2] = log(z->k);
+    out[0] = log(z->m), out[1] = log(z->n), out[2] = log(z->k), out[MODEL_ROW_BATCH] = log(z->batch);
 }
 
 /* The size's section of the table. */
@@ -45,7 +45,7 @@ static Err keys_grow(Arena *a, ModelRowKeys *keys)
     ModelRowKey *more = ARENA_ARRAY(a, room, ModelRowKey);
     TRY_ALLOC(more);
     if (keys->n) memcpy(more, keys->v, keys->n * sizeof *more);
-    for (int d = 0; d < 3; d++) {
+    for (int d = 0; d < MODEL_ROW_DIMS; d++) {
         float *log = ARENA_LINES(a, floats_padded(room), float);
         TRY_ALLOC(log);
         if (keys->n) memcpy(log, keys->log[d], keys->n * sizeof *log);
@@ -61,7 +61,7 @@ static Err key_add(Arena *a, ModelTable *t, const ModelSize *z, size_t row)
     if (keys->n == keys->room) TRY(keys_grow(a, keys));
     ModelRowKey *key = &keys->v[keys->n];
     logs_of(z, key->log);
-    for (int d = 0; d < 3; d++) keys->log[d][keys->n] = (float)key->log[d];
+    for (int d = 0; d < MODEL_ROW_DIMS; d++) keys->log[d][keys->n] = (float)key->log[d];
     key->row = (uint32_t)row;
     keys->n++;
     return ERR_OK;
@@ -89,17 +89,21 @@ Err model_table_make(Arena *a, ModelTable *t)
 typedef struct {
     Ask ask;
     TableDistance distance;
-    double log[3];
+    bool batch; /* keys have the batch count, too */
+    double log[MODEL_ROW_DIMS];
     double least; /* distance of the nearest row so far */
-    size_t kernel;
+    size_t kernel, row;
 } Nearest;
 
 static double distance_to(const Nearest *x, const ModelRowKey *key)
 {
     const ModelTable *t = x->ask.t;
     const size_t n = t->m->n_sizes;
-    if (x->distance == DISTANCE_RATIO)
-        return fabs(x->log[0] - key->log[0]) + fabs(x->log[1] - key->log[1]) + fabs(x->log[2] - key->log[2]);
+    if (x->distance == DISTANCE_RATIO) {
+        double sum = 0;
+        for (int d = 0; d < MODEL_ROW_BATCH + x->batch; d++) sum += fabs(x->log[d] - key->log[d]);
+        return sum;
+    }
     return table_distance(x->distance, x->ask.size,
                           key->row < n ? &t->m->size[key->row] : &t->more[key->row - n].size);
 }
@@ -111,7 +115,7 @@ static void nearest_add(Nearest *x, const ModelRowKey *key)
     const double d = row < n + t->n_more ? distance_to(x, key) : (double)INFINITY;
     if (!(d < x->least)) return;
     const size_t k = row < n ? t->row[row] : t->more[row - n].kernel;
-    if (can_run(&x->ask, k)) x->kernel = k, x->least = d;
+    if (can_run(&x->ask, k)) x->kernel = k, x->row = row, x->least = d;
 }
 
 FLOATS_INLINE Floats apart(const float *log, float x)
@@ -124,9 +128,11 @@ FLOATS_CLONES
 static void nearest_by_ratio(Nearest *x, const ModelRowKeys *keys, size_t from)
 {
     static const float ROUNDED = 1e-4F; /* more than the logarithms of sizes are rounded by */
-    const float m = (float)x->log[0], n = (float)x->log[1], k = (float)x->log[2];
+    const float m = (float)x->log[0], n = (float)x->log[1], k = (float)x->log[2],
+                batch = (float)x->log[MODEL_ROW_BATCH];
     for (size_t i = from / FLOATS * FLOATS; i < keys->n; i += FLOATS) {
-        const Floats d = apart(&keys->log[0][i], m) + apart(&keys->log[1][i], n) + apart(&keys->log[2][i], k);
+        Floats d = apart(&keys->log[0][i], m) + apart(&keys->log[1][i], n) + apart(&keys->log[2][i], k);
+        if (x->batch) d += apart(&keys->log[MODEL_ROW_BATCH][i], batch);
         uint32_t near = floats_bits(d < (float)x->least + ROUNDED);
         for (; near; near &= near - 1) {
             const size_t at = i + (size_t)__builtin_ctz(near);
@@ -147,20 +153,27 @@ static void nearest_in(Nearest *x, const ModelRowKeys *keys, size_t from)
 static Nearest nearest_begin(const ModelTable *t, TableDistance distance, const ModelSize *z,
                              const double *seconds)
 {
-    Nearest x = {{t, seconds, z}, distance, {0}, (double)INFINITY, SIZE_MAX};
+    Nearest x = {{t, seconds, z}, distance, false, {0}, (double)INFINITY, SIZE_MAX, SIZE_MAX};
     if (distance == DISTANCE_RATIO) logs_of(z, x.log);
     return x;
 }
 
-/* *is_own: the nearest row is in the size's own section. */
+/* As a library's reader: the first section with rows whose conditions the size meets, else all rows. *is_own:
+ * the nearest row is in the size's own section. */
 static void nearest_find(Nearest *x, bool *is_own)
 {
     const ModelTable *t = x->ask.t;
-    const int own = t->sections ? own_section(t, x->ask.size) : -1;
-    if (own >= 0) nearest_in(x, &t->keys[own], 0);
-    *is_own = x->kernel != SIZE_MAX;
-    for (int i = 0; i < SECTIONS && !*is_own; i++)
-        if (i != own) nearest_in(x, &t->keys[i], 0);
+    const int own = own_section(t, x->ask.size);
+    for (int i = 0; i < SECTIONS && t->sections && x->kernel == SIZE_MAX; i++) {
+        const int section = section_at(i);
+        if (!t->keys[section].n || !section_holds(section, own)) continue;
+        x->batch = section & SECTION_BATCHED;
+        nearest_in(x, &t->keys[section], 0);
+        *is_own = section == own;
+    }
+    if (x->kernel != SIZE_MAX) return;
+    x->batch = *is_own = false;
+    for (int i = 0; i < SECTIONS; i++) nearest_in(x, &t->keys[i], 0);
 }
 
 size_t model_table_nearest(const ModelTable *t, TableDistance distance, const ModelSize *z,
@@ -176,11 +189,12 @@ size_t model_table_nearest(const ModelTable *t, TableDistance distance, const Mo
 
 /* PASSES: so often the range is gone through, because a row that is added can be the nearest of sizes that
  * were content before. CLOSE: kernels whose losses differ by less are alike, and that which wins most is
- * taken, for fewer rows. PART: sizes that one process looks at. */
+ * taken, for fewer rows. PART: sizes that one thread looks at. */
 enum { PASSES = 3, PART = 256 };
 static const double CLOSE = 0.02;
-/* Drawn sizes: DRAWS, of batches DRAWS_BATCHED, at most so many for each measured size, TURNS times. */
-enum { DRAWS = 60000, DRAWS_BATCHED = 20000, DRAWS_OF_SIZE = 300, TURNS = 4 };
+/* Drawn sizes: DRAWS, of batches DRAWS_BATCHED, at most so many for each measured size, TURNS times; and
+ * SETTLED others, by which the kernels of all rows are chosen anew. */
+enum { DRAWS = 60000, DRAWS_BATCHED = 20000, DRAWS_OF_SIZE = 300, TURNS = 8, SETTLED = 200000, SETTLING = 1000 };
 
 static const uint32_t NO_KERNEL = UINT32_MAX;
 
@@ -196,10 +210,10 @@ typedef struct {
 typedef struct {
     ModelTable *t;
     const ModelSelector *s;
-    bool written; /* by all processors */
+    bool written; /* by all processors, with more rows */
     const RangeSize *at;
     size_t n;
-    NearRow *of;             /* of each size; shared by the copies of this process */
+    NearRow *of;             /* of each size */
     size_t *wins;            /* of each kernel */
     size_t before[SECTIONS]; /* rows of each section when the sizes were looked at */
 } Rows;
@@ -209,7 +223,7 @@ typedef Err RowsFn(void *ctx, size_t part);
 static Err parts_do(Rows *r, RowsFn *fn)
 {
     const size_t n = (r->n + PART - 1) / PART;
-    return spread_run(&(Spread){.n = n, .alone = !r->written, .part = fn, .ctx = r});
+    return spread_run(&(Spread){.n = n, .alone = !r->written, .threads = true, .part = fn, .ctx = r});
 }
 
 static size_t part_end(const Rows *r, size_t part)
@@ -236,20 +250,14 @@ static Err best_part(void *ctx, size_t part)
     return ERR_OK;
 }
 
-/* The sizes for which a row stands: its own, and those around it, or with other batch counts, which keys of a
- * table do not have. */
+/* The sizes for which a row stands: its own, and those around it. */
 enum { AROUND = 5 };
 static int around_of(const ModelSize *z, ModelSize out[AROUND])
 {
-    static const double SIDES[] = {1 / 1.12, 1.12}, BATCHES[] = {0.25, 4, 16}, OPERATIONS_MOST = 1e12;
+    static const double SIDES[] = {1 / 1.12, 1.12};
     int n = 0;
     out[n++] = *z;
-    for (int i = 0; i < 3 && z->batch > 1; i++) {
-        out[n] = *z;
-        out[n].batch = floor(z->batch * BATCHES[i] + 0.5);
-        n += out[n].batch >= 2 && out[n].batch * z->m * z->n * z->k < OPERATIONS_MOST;
-    }
-    for (int i = 0; i < 4 && z->batch <= 1; i++) {
+    for (int i = 0; i < AROUND - 1; i++) {
         double *side = i < 2 ? &out[n].m : &out[n].n;
         out[n] = *z;
         *side = floor(*side * SIDES[i % 2] + 0.5);
@@ -288,28 +296,41 @@ static void candidates_find(const Rows *r, size_t best, const ModelSize *z, Cand
     }
 }
 
+/* Candidates for a row of the first of n_at sizes, on which kernel `best` is the best one. */
+static void candidates_judge(const Rows *r, size_t best, const ModelSize *at, int n_at, Candidates *c)
+{
+    candidates_find(r, best, &at[0], c);
+    losses_add(c, n_at);
+    for (int p = 1; p < n_at; p++) {
+        ModelNear near;
+        model_near(r->s, &at[p], &near);
+        for (size_t k = 0; k < c->n; k++) c->seconds[k] = model_predict(r->s, &near, c->kernel[k], &at[p]);
+        losses_add(c, n_at);
+    }
+}
+
+/* The first of those that lose the least. */
+static size_t least_of(const Candidates *c)
+{
+    size_t least = 0;
+    for (size_t k = 1; k < c->n; k++)
+        if (c->loss[k] < c->loss[least]) least = k;
+    return least;
+}
+
 /* Of the kernels that lose about the least on the sizes for which the row stands, that which wins most. */
 static void kernel_find(const Rows *r, size_t i)
 {
     NearRow *x = &r->of[i];
     ModelSize at[AROUND];
     Candidates c;
-    double least = (double)INFINITY;
     size_t liked = SIZE_MAX;
     x->kernel = x->best;
     if (x->best == NO_KERNEL) return;
-    const int n_at = around_of(&r->at[i].size, at);
-    candidates_find(r, x->best, &at[0], &c);
-    losses_add(&c, n_at);
-    for (int p = 1; p < n_at; p++) {
-        ModelNear near;
-        model_near(r->s, &at[p], &near);
-        for (size_t k = 0; k < c.n; k++) c.seconds[k] = model_predict(r->s, &near, c.kernel[k], &at[p]);
-        losses_add(&c, n_at);
-    }
-    for (size_t k = 0; k < c.n; k++) least = fmin(least, c.loss[k]);
+    candidates_judge(r, x->best, at, around_of(&r->at[i].size, at), &c);
     for (size_t k = 0; k < c.n; k++)
-        if (c.loss[k] <= least + CLOSE && (liked == SIZE_MAX || r->wins[c.kernel[k]] > r->wins[liked]))
+        if (c.loss[k] <= c.loss[least_of(&c)] + CLOSE &&
+            (liked == SIZE_MAX || r->wins[c.kernel[k]] > r->wins[liked]))
             liked = c.kernel[k];
     if (liked != SIZE_MAX) x->kernel = (uint32_t)liked;
 }
@@ -351,6 +372,7 @@ static bool still_pays(const Rows *r, size_t i)
     Nearest near = nearest_begin(t, DISTANCE_RATIO, &r->at[i].size, NULL);
     const int own = own_section(t, &r->at[i].size);
     if (!r->of[i].pays) return false;
+    near.batch = own & SECTION_BATCHED;
     near.least = r->of[i].distance;
     nearest_in(&near, &t->keys[own], r->before[own]);
     return near.kernel == SIZE_MAX || gains(r, i, near.kernel);
@@ -396,14 +418,12 @@ static Err kernels_find(Arena *lists, Rows *r)
 /* Adds rows of these sizes until the table has `most`. lists: what is not kept. */
 static Err rows_predict(Arena *a, Arena *lists, Rows *r, size_t most)
 {
-    const size_t bytes = (r->n + 1) * sizeof *r->of;
-    TRY_ALLOC(r->of = spread_alloc(bytes));
-    Err e = kernels_find(lists, r);
-    if (!e) e = rows_add(a, r, most);
-    spread_free(r->of, bytes);
-    return e;
+    TRY_ALLOC(r->of = ARENA_ARRAY(lists, r->n + 1, NearRow));
+    TRY(kernels_find(lists, r));
+    return rows_add(a, r, most);
 }
 
+/* batch: 0: any. */
 static Err draws_add(Arena *a, Arena *lists, Rows *r, size_t n, int64_t batch, int turn, size_t most)
 {
     const ModelTable *t = r->t;
@@ -415,28 +435,106 @@ static Err draws_add(Arena *a, Arena *lists, Rows *r, size_t n, int64_t batch, i
     return rows_predict(a, lists, r, most);
 }
 
-/* Rows of batches, of lines, of a grid over the range, and of sizes that are drawn from it. */
+/* ---- kernels of rows, when all rows are there ---- */
+
+/* Drawn sizes and the predicted rows that are the nearest of theirs. */
+typedef struct {
+    Rows *rows;
+    const RangeSize *size;
+    size_t n;
+    uint32_t *near;         /* of each size: the row's number among predicted ones; NO_ROW: another */
+    uint32_t *first, *next; /* of each row: a size; of each size: another one of the same row; NO_ROW: none */
+} Settling;
+static const uint32_t NO_ROW = UINT32_MAX;
+
+static Err settling_parts(Settling *x, size_t n, RowsFn *fn)
+{
+    return spread_run(&(Spread){.n = (n + PART - 1) / PART, .threads = true, .part = fn, .ctx = x});
+}
+
+static Err near_part(void *ctx, size_t part)
+{
+    const Settling *x = ctx;
+    const ModelTable *t = x->rows->t;
+    for (size_t i = part * PART; i < x->n && i < (part + 1) * PART; i++) {
+        bool is_own;
+        Nearest near = nearest_begin(t, DISTANCE_RATIO, &x->size[i].size, NULL);
+        nearest_find(&near, &is_own);
+        const bool predicted = near.kernel != SIZE_MAX && near.row >= t->m->n_sizes;
+        x->near[i] = predicted ? (uint32_t)(near.row - t->m->n_sizes) : NO_ROW;
+    }
+    return ERR_OK;
+}
+
+/* The kernel that loses least on the sizes around the row and on some of those that it is the nearest of. */
+static void row_settle(const Settling *x, size_t i)
+{
+    enum { DRAWN = 8 };
+    const Rows *r = x->rows;
+    ModelRow *row = &r->t->more[i];
+    ModelSize at[AROUND + DRAWN];
+    Ask q = {r->t, NULL, &row->size};
+    Candidates c;
+    double seconds;
+    const size_t best = model_choose(r->s, &row->size, can_run, &q, &seconds);
+    int n = around_of(&row->size, at);
+    if (best == SIZE_MAX) return;
+    for (uint32_t z = x->first[i]; z != NO_ROW && n < AROUND + DRAWN; z = x->next[z]) at[n++] = x->size[z].size;
+    candidates_judge(r, best, at, n, &c);
+    if (!c.n) return;
+    row->kernel = c.kernel[least_of(&c)];
+    row->seconds = predicted(r, row->kernel, &row->size);
+}
+
+static Err settle_part(void *ctx, size_t part)
+{
+    const Settling *x = ctx;
+    for (size_t i = part * PART; i < x->rows->t->n_more && i < (part + 1) * PART; i++)
+        if (x->first[i] != NO_ROW) row_settle(x, i);
+    return ERR_OK;
+}
+
+/* Chooses kernels of rows anew, by drawn sizes. batch: of these; 0: any. */
+static Err rows_settle(Arena *lists, Rows *r, size_t n, int64_t batch)
+{
+    ModelTable *t = r->t;
+    const size_t of_sizes = DRAWS_OF_SIZE * t->m->n_sizes;
+    const RangeDraws draws = {n < of_sizes ? n : of_sizes, batch, SETTLING};
+    Settling x = {.rows = r};
+    RangeSize *size;
+    arena_reset(lists);
+    TRY(model_draws_make(lists, t->pt, t->m, t->out, &draws, &size, &x.n));
+    x.size = size;
+    TRY_ALLOC(x.near = ARENA_ARRAY(lists, x.n + 1, uint32_t));
+    TRY_ALLOC(x.next = ARENA_ARRAY(lists, x.n + 1, uint32_t));
+    TRY_ALLOC(x.first = ARENA_ARRAY(lists, t->n_more + 1, uint32_t));
+    for (size_t i = 0; i < t->n_more; i++) x.first[i] = NO_ROW;
+    TRY(settling_parts(&x, x.n, near_part));
+    for (size_t z = 0; z < x.n; z++)
+        if (x.near[z] != NO_ROW) x.next[z] = x.first[x.near[z]], x.first[x.near[z]] = (uint32_t)z;
+    return settling_parts(&x, t->n_more, settle_part);
+}
+
+/* Rows of sizes that are drawn from the range, of lines, and of a grid over the range. */
 static Err rows_all(Arena *a, Arena *lists, Rows *r, bool written)
 {
     ModelTable *t = r->t;
-    const int64_t batch = model_range_batch(t->m, t->out);
+    const bool batched = model_range_batch(t->m, t->out) > 1;
     RangeSize *size;
-    if (batch > 1) {
-        TRY(model_range_make(lists, t->pt, t->m, t->out, 1, batch, &size, &r->n));
-        r->at = size;
-        TRY(rows_predict(a, lists, r, MODEL_ROWS_BATCHED));
-    }
+    if (batched) TRY(draws_add(a, lists, r, DRAWS_BATCHED, 0, 0, MODEL_ROWS_BATCHED));
     TRY(model_lines_make(lists, t->pt, t->m, t->out, &size, &r->n));
     r->at = size;
     TRY(rows_predict(a, lists, r, t->n_more + MODEL_ROWS_LINES));
     TRY(model_range_make(lists, t->pt, t->m, t->out, written ? MODEL_ROW_STEPS : 1, 1, &size, &r->n));
     r->at = size;
     TRY(rows_predict(a, lists, r, MODEL_ROWS_GRIDS));
-    for (int turn = 0; written && turn < TURNS; turn++) {
-        if (batch > 1) TRY(draws_add(a, lists, r, DRAWS_BATCHED, batch, 2 * turn, MODEL_ROWS_MAX));
+    for (int turn = 1; written && turn <= TURNS && t->n_more < MODEL_ROWS_MAX; turn++) {
+        if (batched) TRY(draws_add(a, lists, r, DRAWS_BATCHED, 0, 2 * turn, MODEL_ROWS_MAX));
         TRY(draws_add(a, lists, r, DRAWS, 1, 2 * turn + 1, MODEL_ROWS_MAX));
+        arena_reset(lists);
     }
-    return ERR_OK;
+    if (written && batched) TRY(rows_settle(lists, r, SETTLED / 4, 0));
+    return written ? rows_settle(lists, r, SETTLED, 1) : ERR_OK;
 }
 
 Err model_table_predict(Arena *a, ModelTable *t, bool written, const ModelSelector *s)

@@ -6,12 +6,13 @@
 #include "measure/model_quality.h"
 #include "measure/model_range.h"
 
-/* MODEL_ROW_GAIN: what a predicted winner must gain over the nearest row's kernel for a row of its own.
+/* MODEL_ROW_GAIN: what a predicted winner must gain over the nearest row's kernel for a row of its own; less
+ * fills the table with rows that gain little before all drawn sizes were looked at.
  * MODEL_ROW_STEPS: points to an octave of M and N of a table that is written; one that is judged has one.
  * MODEL_ROWS_MAX: the most predicted rows. Before sizes are drawn there are MODEL_ROWS_GRIDS at most, of them
  * MODEL_ROWS_BATCHED for batches and MODEL_ROWS_LINES for sizes that share two dimensions with measured
  * ones. */
-#define MODEL_ROW_GAIN 0.05
+#define MODEL_ROW_GAIN 0.12
 enum {
     MODEL_ROWS_MAX = 56000,
     MODEL_ROWS_GRIDS = 24000,
@@ -27,15 +28,18 @@ typedef struct {
     double seconds; /* predicted */
 } ModelRow;
 
+/* The parts of a key: M, N, K and the batch count, which tables of batched sections have. */
+enum { MODEL_ROW_BATCH = 3, MODEL_ROW_DIMS };
+
 /* Rows of one section, in the order in which they were added: measured sizes by number, then predicted rows,
  * whose numbers follow. */
 typedef struct {
-    double log[3]; /* of M, N, K */
+    double log[MODEL_ROW_DIMS];
     uint32_t row;
 } ModelRowKey;
 typedef struct {
     ModelRowKey *v;
-    float *log[3]; /* the same logarithms in single precision, side by side, padded to vectors */
+    float *log[MODEL_ROW_DIMS]; /* the same logarithms in single precision, side by side, padded to vectors */
     size_t n, room;
 } ModelRowKeys;
 
@@ -44,7 +48,7 @@ typedef struct {
     const ModelMatrix *m;
     const bool *out;    /* sizes that the table does not have; NULL: it has all */
     const bool *usable; /* kernels; NULL: all */
-    bool sections;      /* rows of a size's own section (problem/section.h) are nearer than all others */
+    bool sections;      /* sections (problem/section.h) are asked before all rows, as in a library */
     ModelRuns runs;
     ModelRowKeys *keys; /* of each section (problem/section.h) */
     size_t *row;        /* of m's sizes: the kernel; SIZE_MAX: it has no row */

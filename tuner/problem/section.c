@@ -14,6 +14,20 @@ SectionLines section_lines(const ProblemType *pt, int operand)
     return (SectionLines){dim, bytes < LINE_BYTES ? LINE_BYTES / bytes : 1, predicate[dim]};
 }
 
+int64_t section_most(int section, int dim)
+{
+    static const int64_t most[SECTION_SIDES] = {16, 32, 64, 0};
+    const int sides = section / SECTION_THIN;
+    return most[dim == 0 ? sides / SECTION_SIDES : sides % SECTION_SIDES];
+}
+
+static int side_class(int64_t x)
+{
+    int class = 0;
+    while (section_most(SECTION_THIN * class, 1) && x > section_most(SECTION_THIN * class, 1)) class ++;
+    return class;
+}
+
 int section_of(const ProblemType *pt, const int64_t size[3], int64_t batch)
 {
     int section = batch > 1 ? SECTION_BATCHED : 0;
@@ -21,5 +35,25 @@ int section_of(const ProblemType *pt, const int64_t size[3], int64_t batch)
         const SectionLines l = section_lines(pt, i);
         if (size[l.dim] % l.multiple == 0) section |= 1 << i;
     }
-    return section;
+    return section + SECTION_THIN * (SECTION_SIDES * side_class(size[0]) + side_class(size[1]));
+}
+
+int section_at(int i)
+{
+    static const int by_conditions[SECTION_BATCHED] = {7, 3, 5, 6, 1, 2, 4, 0};
+    enum { THIN = SECTION_SIDES * SECTION_SIDES };
+    const int bits = i / THIN;
+    return (by_conditions[bits % SECTION_BATCHED] | (bits < SECTION_BATCHED ? 0 : SECTION_BATCHED)) +
+           SECTION_THIN * (i % THIN);
+}
+
+bool section_holds(int section, int of)
+{
+    enum { LINES = SECTION_BATCHED - 1 };
+    if (section & LINES & ~of || (of & SECTION_BATCHED && !(section & SECTION_BATCHED))) return false;
+    for (int dim = 0; dim < 2; dim++) {
+        const int64_t most = section_most(section, dim), own = section_most(of, dim);
+        if (most && (!own || own > most)) return false;
+    }
+    return true;
 }
