@@ -15,8 +15,8 @@ enum { KEY_PARTS = SIZE_MAX_DIMS, LABELS = 4 };
 
 /* The parts of a size that make the key. Of a GEMM they follow from the index order: label 2 is the first
  * free size of A, 3 that of B, 1 the summation, 0 the batch, which only exact tables and those of batched
- * sections use. Element p of a size has the label index_order[p]. Of a convolution they are all sizes and the key strides
- * (problem/sizes.h). */
+ * sections use. Element p of a size has the label index_order[p]. Of a convolution they are all sizes and
+ * the key strides (problem/sizes.h). */
 typedef struct {
     const char *property[KEY_PARTS];
     int32_t index[KEY_PARTS]; /* of the property: which of M's indices, of A's dimensions */

@@ -1,5 +1,5 @@
-/* Parts of a calculation in several processes or threads: all are done once, errors come back, and a process that is
- * killed costs time but no part. */
+/* Parts of a calculation in several processes or threads: all are done once, errors come back, and a
+ * process that is killed costs time but no part. */
 #include "test/support.h"
 
 #include <signal.h>
@@ -67,7 +67,8 @@ static void threads_do_parts_once(void **state)
     assert_ok(spread_run(&(Spread){.n = PARTS, .threads = true, .part = square, .ctx = &x}));
     assert_squares(&x);
     x.bad = 7;
-    assert_int_equal(spread_run(&(Spread){.n = PARTS, .threads = true, .part = square, .ctx = &x}), ERR_INPUT);
+    assert_int_equal(spread_run(&(Spread){.n = PARTS, .threads = true, .part = square, .ctx = &x}),
+                     ERR_INPUT);
     assert_string_equal(err_message(), "part 7 is bad");
 }
 
@@ -109,7 +110,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_parts_are_done_once), cmocka_unit_test(threads_do_parts_once),
-        cmocka_unit_test(few_parts_are_done_here),
-        cmocka_unit_test(an_error_comes_back), cmocka_unit_test(a_killed_process_costs_no_part)};
+        cmocka_unit_test(few_parts_are_done_here), cmocka_unit_test(an_error_comes_back),
+        cmocka_unit_test(a_killed_process_costs_no_part)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

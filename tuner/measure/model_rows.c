@@ -194,7 +194,14 @@ enum { PASSES = 3, PART = 256 };
 static const double CLOSE = 0.02;
 /* Drawn sizes: DRAWS, of batches DRAWS_BATCHED, at most so many for each measured size, TURNS times; and
  * SETTLED others, by which the kernels of all rows are chosen anew. */
-enum { DRAWS = 60000, DRAWS_BATCHED = 20000, DRAWS_OF_SIZE = 300, TURNS = 8, SETTLED = 200000, SETTLING = 1000 };
+enum {
+    DRAWS = 60000,
+    DRAWS_BATCHED = 20000,
+    DRAWS_OF_SIZE = 300,
+    TURNS = 8,
+    SETTLED = 200000,
+    SETTLING = 1000
+};
 
 static const uint32_t NO_KERNEL = UINT32_MAX;
 
@@ -479,7 +486,8 @@ static void row_settle(const Settling *x, size_t i)
     const size_t best = model_choose(r->s, &row->size, can_run, &q, &seconds);
     int n = around_of(&row->size, at);
     if (best == SIZE_MAX) return;
-    for (uint32_t z = x->first[i]; z != NO_ROW && n < AROUND + DRAWN; z = x->next[z]) at[n++] = x->size[z].size;
+    for (uint32_t z = x->first[i]; z != NO_ROW && n < AROUND + DRAWN; z = x->next[z])
+        at[n++] = x->size[z].size;
     candidates_judge(r, best, at, n, &c);
     if (!c.n) return;
     row->kernel = c.kernel[least_of(&c)];

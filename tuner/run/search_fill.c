@@ -25,7 +25,7 @@
  * search_cost.h, as kernels have their first samples only, which differ by 2 % from later ones: far less than
  * a size differs from its neighbours. */
 static const double CLOSE = 1.4, OPTIMISM = 0.3, COST = 0.25;
-enum { KERNELS = 12, UNSURE = 4, MOST = 4800, OF_OWN = 9, FIRST_PART = 512, ALIGNED_OF = 4 };
+enum { KERNELS = 12, UNSURE = 4, MOST = 8000, OF_OWN = 9, FIRST_PART = 512, ALIGNED_OF = 4 };
 
 /* ---- sizes ---- */
 

@@ -38,7 +38,7 @@ static const double FINAL_SHARE = 0.2, FINAL_MOST = 0.4, SIZES_ROOM = 2.2, FINAL
                     PEER_LAUNCHES = 30;
 /* The share for measuring kernels of the library on further sizes (search_fill.h). A config of fewer than
  * FILL_SIZES sizes is meant for these, and less is spent on others. */
-static const double FILL_SHARE = 0.3, FILL_SIZES = 100;
+static const double FILL_SHARE = 0.4, FILL_SIZES = 100;
 /* Finalists of a group: the least number, and the number that costs are estimated with before they are
  * chosen. CHECK_SHARE: of the finalists' time without operands, the share for validating them; races get the
  * rest. */

@@ -424,22 +424,31 @@ static Err numbers_of(void *ctx, Arena *a, const AnalyzeColumn *c, const double 
 
 /* The logic's rows beside those of the csv. */
 typedef struct {
-    const TypeModels *m;
-    const TypeModel *t;
-    const AnalyzeColumn *kept;
-    size_t n_kept;
+    size_t *kept; /* of each kernel: the kept column; SIZE_MAX: none */
     AnalyzeRow *row;
     size_t n;
 } Rows;
 
+static Err rows_make(Arena *a, const TypeModels *m, const TypeModel *t, const AnalyzeColumn *kept,
+                     size_t n_kept, Rows *out)
+{
+    TRY_ALLOC(out->kept = ARENA_ARRAY(a, t->m.n_kernels + 1, size_t));
+    TRY_ALLOC(out->row = ARENA_ARRAY(a, t->m.n_sizes + t->table.n_more + 1, AnalyzeRow));
+    for (size_t k = 0; k < t->m.n_kernels; k++) out->kept[k] = SIZE_MAX;
+    for (size_t i = n_kept; i-- > 0;) {
+        const size_t k = type_model_kernel(m, t, &kept[i]);
+        if (k != SIZE_MAX) out->kept[k] = i;
+    }
+    out->n = 0;
+    return ERR_OK;
+}
+
 static void row_add(Rows *x, const ProblemSize *at, const ModelSize *z, size_t kernel, double seconds,
                     bool is_measured)
 {
-    size_t k = 0;
-    while (k < x->n_kept && type_model_kernel(x->m, x->t, &x->kept[k]) != kernel) k++;
-    if (k == x->n_kept) return;
     const double flops = 2 * z->m * z->n * z->k * z->batch;
-    x->row[x->n++] = (AnalyzeRow){at->v, k, flops / seconds * 1e-9, is_measured};
+    if (x->kept[kernel] != SIZE_MAX)
+        x->row[x->n++] = (AnalyzeRow){at->v, x->kept[kernel], flops / seconds * 1e-9, is_measured};
 }
 
 /* Sizes between the config's have measured rows. */
@@ -453,8 +462,8 @@ static Err rows_of(void *ctx, Arena *a, const AnalyzeColumn *kept, size_t n_kept
     TRY(type_rows_make(m->r, a, t));
     const ModelTable *table = &t->table;
     const ModelMatrix *x = &t->m;
-    Rows rows = {m, t, kept, n_kept, NULL, 0};
-    TRY_ALLOC(rows.row = ARENA_ARRAY(a, x->n_sizes + table->n_more + 1, AnalyzeRow));
+    Rows rows;
+    TRY(rows_make(a, m, t, kept, n_kept, &rows));
     for (size_t z = 0; z < x->n_sizes; z++) {
         const size_t k = t->between[z] ? table->row[z] : SIZE_MAX;
         if (k != SIZE_MAX) row_add(&rows, t->of[z], &x->size[z], k, x->seconds[z * x->n_kernels + k], true);
