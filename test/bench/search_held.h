@@ -173,7 +173,7 @@ static inline Err held_judge(Held *h, Arena *a, const Search *s)
     model_rates_typical(rates);
     TRY(model_fit_matrix(&h->m, h->out, &h->setup->predictor.device, rates, NULL));
     TRY(model_selector_of(a, &h->m, h->out, &h->setup->predictor.device, rates, NULL, &all));
-    TRY(model_range_keep(a, h->setup->pt, &h->m, h->out, &all, MODEL_RANGE_KERNELS, false, kept));
+    TRY(model_range_keep(a, h->setup->pt, &h->m, h->out, &all, MODEL_RANGE_KERNELS, kept));
     for (size_t k = 0; k < h->m.n_kernels; k++) n_kept += kept[k];
     printf("    held out: %zu kernels measured, %zu winners, %zu with those for sizes between\n",
            h->m.n_kernels, n_winners, n_kept);

@@ -238,7 +238,7 @@ static void a_library_for_the_range(void **state)
     assert_ok(model_fit_matrix(&m, out, &d, r, NULL));
     assert_ok(model_selector_of(&a, &m, out, &d, r, NULL, &s));
     const double winners = loss_of_kept(&m, out, keep);
-    assert_ok(model_range_keep(&a, &pt, &m, out, &s, MODEL_RANGE_KERNELS, true, keep));
+    assert_ok(model_range_keep(&a, &pt, &m, out, &s, MODEL_RANGE_KERNELS, keep));
     const double range = loss_of_kept(&m, out, keep);
     if (!(range < winners / 2 && range < 0.03))
         fail_msg("loss of winners %.3f, with others %.3f", winners, range);

@@ -147,10 +147,6 @@ static Err run(const Spread *s, Shared *x)
 
 Err spread_run(const Spread *s)
 {
-    if (s->alone) {
-        for (size_t i = 0; i < s->n; i++) TRY(s->part(s->ctx, i));
-        return ERR_OK;
-    }
     const size_t bytes = sizeof(Shared) + s->n * sizeof(atomic_bool);
     Shared *x = spread_alloc(bytes);
     if (!x) FAIL(ERR_FAILED, "out of memory for %zu parts of a calculation", s->n);

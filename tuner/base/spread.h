@@ -18,8 +18,7 @@ enum { SPREAD_MAX = 256 }; /* processes, or threads */
 typedef struct {
     size_t n;     /* parts */
     size_t least; /* parts that are worth a process; 0: one */
-    bool alone;   /* this thread does all parts, as it is one of several itself; without idle */
-    bool threads; /* threads in place of copies; without idle */
+    bool threads; /* threads in place of copies; without idle. A part may spread calculations of its own */
     /* Does part i from its beginning: it may have been begun by a process that was killed. Threads: several
      * at the same time. */
     Err (*part)(void *ctx, size_t i);

@@ -269,7 +269,7 @@ static Err library_kernels(Arena *a, const ModelTable *t, const ModelSelector *s
     if (!t->pt) return ERR_OK;
     for (size_t z = 0; z < t->m->n_sizes; z++)
         if (t->row[z] != SIZE_MAX) keep[t->row[z]] = true;
-    return model_range_keep(a, t->pt, t->m, t->out, s, MODEL_RANGE_KERNELS, false, keep);
+    return model_range_keep(a, t->pt, t->m, t->out, s, MODEL_RANGE_KERNELS, keep);
 }
 
 /* A selector over some of the kernels. */

@@ -292,7 +292,6 @@ typedef struct {
     const ModelMatrix *m;
     const ModelRuns *runs;
     const ModelSelector *s;
-    bool spread; /* all processors look at sizes */
     const RangeSize *size;
     size_t n_sizes, *candidate, n_candidates;
     AtSize *at;  /* of each size */
@@ -310,7 +309,7 @@ static size_t part_end(const Keeping *x, size_t part)
 static Err parts_do(Keeping *x, Err (*fn)(void *ctx, size_t part))
 {
     const size_t n = (x->n_sizes + PART - 1) / PART;
-    return spread_run(&(Spread){.n = n, .alone = !x->spread, .threads = true, .part = fn, .ctx = x});
+    return spread_run(&(Spread){.n = n, .threads = true, .part = fn, .ctx = x});
 }
 
 static Err best_part(void *ctx, size_t part)
@@ -421,12 +420,12 @@ static Err losses_keep(Keeping *x, size_t most, bool *keep)
 }
 
 Err model_range_keep(Arena *a, const ProblemType *pt, const ModelMatrix *m, const bool *out,
-                     const ModelSelector *of, size_t most, bool spread, bool *keep)
+                     const ModelSelector *of, size_t most, bool *keep)
 {
     ModelRuns runs;
     /* of thousands of kernels on thousands of sizes, trees would take minutes */
     ModelSelector rough = *of;
-    Keeping x = {.m = m, .runs = &runs, .s = &rough, .spread = spread};
+    Keeping x = {.m = m, .runs = &runs, .s = &rough};
     rough.forest = NULL;
     TRY(model_runs_make(a, m, out, &runs));
     TRY(grids_make(a, pt, m, out, &x));

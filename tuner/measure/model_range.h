@@ -50,17 +50,17 @@ Err model_draws_make(Arena *a, const ProblemType *pt, const ModelMatrix *m, cons
                      const RangeDraws *draws, RangeSize **size, size_t *n);
 
 /* The geometric mean of the batch counts of the batched sizes for which out (may be NULL) is false, which
- * stands for them in grids and in tables, as these do not have batch counts; 1: there are none. */
+ * stands for them in grids; 1: there are none. */
 int64_t model_range_batch(const ModelMatrix *m, const bool *out);
 
 /* Adds to `keep` (of m's kernels), which has the winners of measured sizes, up to `most` others that lower
  * what the best kept kernel loses on the range by prediction, of one batch and of several: the largest sum
  * of losses first, until none is above MODEL_RANGE_LOSS. A size that no kept kernel takes counts as a loss of
- * MODEL_RANGE_NONE. s: over all kernels of m. spread: by all processors (base/spread.h). */
+ * MODEL_RANGE_NONE. s: over all kernels of m. */
 #define MODEL_RANGE_LOSS 0.03
 #define MODEL_RANGE_NONE 2.0
 enum { MODEL_RANGE_KERNELS = 40 };
 Err model_range_keep(Arena *a, const ProblemType *pt, const ModelMatrix *m, const bool *out,
-                     const ModelSelector *s, size_t most, bool spread, bool *keep);
+                     const ModelSelector *s, size_t most, bool *keep);
 
 #endif

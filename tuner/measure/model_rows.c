@@ -217,7 +217,6 @@ typedef struct {
 typedef struct {
     ModelTable *t;
     const ModelSelector *s;
-    bool written; /* by all processors, with more rows */
     const RangeSize *at;
     size_t n;
     NearRow *of;             /* of each size */
@@ -230,7 +229,7 @@ typedef Err RowsFn(void *ctx, size_t part);
 static Err parts_do(Rows *r, RowsFn *fn)
 {
     const size_t n = (r->n + PART - 1) / PART;
-    return spread_run(&(Spread){.n = n, .alone = !r->written, .threads = true, .part = fn, .ctx = r});
+    return spread_run(&(Spread){.n = n, .threads = true, .part = fn, .ctx = r});
 }
 
 static size_t part_end(const Rows *r, size_t part)
@@ -548,7 +547,7 @@ static Err rows_all(Arena *a, Arena *lists, Rows *r, bool written)
 Err model_table_predict(Arena *a, ModelTable *t, bool written, const ModelSelector *s)
 {
     Arena lists;
-    Rows r = {.t = t, .s = s, .written = written};
+    Rows r = {.t = t, .s = s};
     t->n_more = 0;
     t->sections = true;
     if (!t->more) TRY_ALLOC(t->more = ARENA_ARRAY(a, MODEL_ROWS_MAX, ModelRow));

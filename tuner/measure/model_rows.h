@@ -63,7 +63,7 @@ Err model_table_make(Arena *a, ModelTable *t);
  * SIZE_MAX: there is none. */
 size_t model_table_nearest(const ModelTable *t, TableDistance d, const ModelSize *z, const double *seconds);
 /* Adds predicted rows for Ratio in the range of the table's sizes (model_range.h); fills in more. written:
- * as many as a library gets, by all processors; else fewer, which loses a little more, for judging. */
+ * as many as a library gets; else fewer, which loses a little more, for judging. */
 Err model_table_predict(Arena *a, ModelTable *t, bool written, const ModelSelector *s);
 
 #endif

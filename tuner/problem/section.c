@@ -16,9 +16,9 @@ SectionLines section_lines(const ProblemType *pt, int operand)
 
 int64_t section_most(int section, int dim)
 {
-    static const int64_t most[SECTION_SIDES] = {16, 32, 64, 0};
     const int sides = section / SECTION_THIN;
-    return most[dim == 0 ? sides / SECTION_SIDES : sides % SECTION_SIDES];
+    const int class = dim == 0 ? sides / SECTION_SIDES : sides % SECTION_SIDES;
+    return class < SECTION_SIDES - 1 ? INT64_C(16) << class : 0;
 }
 
 static int side_class(int64_t x)

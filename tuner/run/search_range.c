@@ -94,7 +94,7 @@ static Err kernels_choose(const SearchGroup *x, Arena *a, size_t most, Measured 
 {
     ModelSelector s;
     TRY(run_selector_fit(x->r, a, &k->m, &s));
-    return model_range_keep(a, x->search.o.pt, &k->m, NULL, &s, most, true, k->keep);
+    return model_range_keep(a, x->search.o.pt, &k->m, NULL, &s, most, k->keep);
 }
 
 /* Appends the kernels that were added to the finalists. */

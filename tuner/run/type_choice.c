@@ -26,7 +26,7 @@ Err type_range_keep(Arena *a, TypeModel *t, const bool *given)
     ModelSelector s;
     TRY(model_selector_of(a, &t->m, t->held_out, &t->device, t->rates, &t->taught, &s));
     memcpy(t->range, given, t->m.n_kernels * sizeof *given);
-    TRY(model_range_keep(a, t->pt, &t->m, t->held_out, &s, MODEL_RANGE_KERNELS, true, t->range));
+    TRY(model_range_keep(a, t->pt, &t->m, t->held_out, &s, MODEL_RANGE_KERNELS, t->range));
     for (size_t k = 0; k < t->m.n_kernels; k++) t->range[k] = t->range[k] && !given[k];
     return ERR_OK;
 }
