@@ -1,4 +1,5 @@
 /* Analyze, what the performance model adds to a logic. See AnalyzeModel. */
+#include "base/map.h"
 #include "logic/analyze_internal.h"
 #include "logic/logic_internal.h"
 
@@ -17,14 +18,6 @@ static Err add_numbers(Analysis *an, Logic *l, const AnalyzeColumn *column)
     return ERR_OK;
 }
 
-/* Sizes that were measured keep their row. */
-static bool is_measured(const Logic *l, const int64_t *size, size_t n_dims)
-{
-    for (size_t i = 0; i < l->n_rows; i++)
-        if (!memcmp(l->row[i].size, size, n_dims * sizeof *size)) return true;
-    return false;
-}
-
 /* Lists the sizes of each solution's rows from the first one on in its key PredictedSizes. */
 static Err mark_predicted(Analysis *an, Logic *l, size_t first, size_t n_dims)
 {
@@ -40,27 +33,46 @@ static Err mark_predicted(Analysis *an, Logic *l, size_t first, size_t n_dims)
     return ERR_OK;
 }
 
-/* Of the rows that are added the measured ones come first. */
+/* Appends rows of sizes that the logic does not have; *n_measured: those of measured sizes, which come first.
+ * l->row has room for them. */
+static Err rows_append(Logic *l, const AnalyzeRow *row, size_t n, size_t n_dims, Map *has, size_t *n_measured)
+{
+    *n_measured = 0;
+    for (size_t i = 0; i < l->n_rows; i++)
+        if (!map_put(has, size_key(l->row[i].size, n_dims), NULL))
+            FAIL(ERR_FAILED, "out of memory for %zu rows", l->n_rows);
+    for (size_t i = 0; i < n; i++) {
+        bool added;
+        if (!map_put(has, size_key(row[i].size, n_dims), &added))
+            FAIL(ERR_FAILED, "out of memory for %zu rows", n);
+        if (!added) continue;
+        *n_measured += row[i].is_measured;
+        l->row[l->n_rows++] = (LogicRow){.size = row[i].size,
+                                         .n = (int32_t)n_dims,
+                                         .solution = (int32_t)row[i].solution,
+                                         .speed = row[i].speed};
+    }
+    return ERR_OK;
+}
+
 static Err add_rows(Analysis *an, Logic *l, const AnalyzeColumn *column, size_t n_dims)
 {
     const AnalyzeModel *m = &an->o->model;
     const AnalyzeRow *row = NULL;
-    size_t n = 0, first = l->n_rows;
+    size_t n = 0, n_measured;
+    const size_t n_own = l->n_rows;
+    Map has;
     if (!m->rows) return ERR_OK;
     TRY(m->rows(m->ctx, an->a, column, l->n_solutions, &row, &n));
-    LogicRow *all = ARENA_ARRAY(an->a, l->n_rows + n + 1, LogicRow);
+    LogicRow *all = ARENA_ARRAY(an->a, n_own + n + 1, LogicRow);
     TRY_ALLOC(all);
-    if (l->n_rows) memcpy(all, l->row, l->n_rows * sizeof *all);
+    if (n_own) memcpy(all, l->row, n_own * sizeof *all);
     l->row = all;
-    for (size_t i = 0; i < n; i++) {
-        if (is_measured(l, row[i].size, n_dims)) continue;
-        first += row[i].is_measured;
-        all[l->n_rows++] = (LogicRow){.size = row[i].size,
-                                      .n = (int32_t)n_dims,
-                                      .solution = (int32_t)row[i].solution,
-                                      .speed = row[i].speed};
-    }
-    return mark_predicted(an, l, first, n_dims);
+    map_init(&has);
+    const Err e = rows_append(l, row, n, n_dims, &has, &n_measured);
+    map_fini(&has);
+    TRY(e);
+    return mark_predicted(an, l, n_own + n_measured, n_dims);
 }
 
 Err analysis_add_model(Analysis *an, Logic *l, const AnalyzeColumn *column, size_t n_dims)

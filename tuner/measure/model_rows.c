@@ -334,9 +334,9 @@ static void kernel_find(const Rows *r, size_t i)
     x->kernel = x->best;
     if (x->best == NO_KERNEL) return;
     candidates_judge(r, x->best, at, around_of(&r->at[i].size, at), &c);
+    const double least = c.n ? c.loss[least_of(&c)] : 0;
     for (size_t k = 0; k < c.n; k++)
-        if (c.loss[k] <= c.loss[least_of(&c)] + CLOSE &&
-            (liked == SIZE_MAX || r->wins[c.kernel[k]] > r->wins[liked]))
+        if (c.loss[k] <= least + CLOSE && (liked == SIZE_MAX || r->wins[c.kernel[k]] > r->wins[liked]))
             liked = c.kernel[k];
     if (liked != SIZE_MAX) x->kernel = (uint32_t)liked;
 }
