@@ -189,7 +189,7 @@ size_t model_table_nearest(const ModelTable *t, TableDistance distance, const Mo
 
 /* PASSES: so often the range is gone through, because a row that is added can be the nearest of sizes that
  * were content before. CLOSE: kernels whose losses differ by less are alike, and that which wins most is
- * taken, for fewer rows. PART: sizes that one thread looks at. */
+ * taken, for fewer rows. PART: sizes, or rows, that one thread looks at. */
 enum { PASSES = 3, PART = 256 };
 static const double CLOSE = 0.02;
 /* Drawn sizes: DRAWS, of batches DRAWS_BATCHED, at most so many for each measured size, TURNS times; and
@@ -429,8 +429,8 @@ static Err rows_predict(Arena *a, Arena *lists, Rows *r, size_t most)
     return rows_add(a, r, most);
 }
 
-/* batch: 0: any. */
-static Err draws_add(Arena *a, Arena *lists, Rows *r, size_t n, int64_t batch, int turn, size_t most)
+/* Draws n sizes to look at, or fewer where few were measured. batch: as of RangeDraws. */
+static Err draws_make(Arena *lists, Rows *r, size_t n, int64_t batch, int turn)
 {
     const ModelTable *t = r->t;
     const size_t of_sizes = DRAWS_OF_SIZE * t->m->n_sizes;
@@ -438,16 +438,20 @@ static Err draws_add(Arena *a, Arena *lists, Rows *r, size_t n, int64_t batch, i
     RangeSize *size;
     TRY(model_draws_make(lists, t->pt, t->m, t->out, &draws, &size, &r->n));
     r->at = size;
+    return ERR_OK;
+}
+
+static Err draws_add(Arena *a, Arena *lists, Rows *r, size_t n, int64_t batch, int turn, size_t most)
+{
+    TRY(draws_make(lists, r, n, batch, turn));
     return rows_predict(a, lists, r, most);
 }
 
 /* ---- kernels of rows, when all rows are there ---- */
 
-/* Drawn sizes and the predicted rows that are the nearest of theirs. */
+/* The predicted rows that are the nearest of the sizes that are looked at. */
 typedef struct {
-    Rows *rows;
-    const RangeSize *size;
-    size_t n;
+    const Rows *rows;
     uint32_t *near;         /* of each size: the row's number among predicted ones; NO_ROW: another */
     uint32_t *first, *next; /* of each row: a size; of each size: another one of the same row; NO_ROW: none */
 } Settling;
@@ -462,9 +466,9 @@ static Err near_part(void *ctx, size_t part)
 {
     const Settling *x = ctx;
     const ModelTable *t = x->rows->t;
-    for (size_t i = part * PART; i < x->n && i < (part + 1) * PART; i++) {
+    for (size_t i = part * PART; i < part_end(x->rows, part); i++) {
         bool is_own;
-        Nearest near = nearest_begin(t, DISTANCE_RATIO, &x->size[i].size, NULL);
+        Nearest near = nearest_begin(t, DISTANCE_RATIO, &x->rows->at[i].size, NULL);
         nearest_find(&near, &is_own);
         const bool predicted = near.kernel != SIZE_MAX && near.row >= t->m->n_sizes;
         x->near[i] = predicted ? (uint32_t)(near.row - t->m->n_sizes) : NO_ROW;
@@ -485,8 +489,7 @@ static void row_settle(const Settling *x, size_t i)
     const size_t best = model_choose(r->s, &row->size, can_run, &q, &seconds);
     int n = around_of(&row->size, at);
     if (best == SIZE_MAX) return;
-    for (uint32_t z = x->first[i]; z != NO_ROW && n < AROUND + DRAWN; z = x->next[z])
-        at[n++] = x->size[z].size;
+    for (uint32_t z = x->first[i]; z != NO_ROW && n < AROUND + DRAWN; z = x->next[z]) at[n++] = r->at[z].size;
     candidates_judge(r, best, at, n, &c);
     if (!c.n) return;
     row->kernel = c.kernel[least_of(&c)];
@@ -501,25 +504,21 @@ static Err settle_part(void *ctx, size_t part)
     return ERR_OK;
 }
 
-/* Chooses kernels of rows anew, by drawn sizes. batch: of these; 0: any. */
+/* Chooses kernels of rows anew, by n drawn sizes. batch: as of RangeDraws. */
 static Err rows_settle(Arena *lists, Rows *r, size_t n, int64_t batch)
 {
-    ModelTable *t = r->t;
-    const size_t of_sizes = DRAWS_OF_SIZE * t->m->n_sizes;
-    const RangeDraws draws = {n < of_sizes ? n : of_sizes, batch, SETTLING};
+    const size_t n_rows = r->t->n_more;
     Settling x = {.rows = r};
-    RangeSize *size;
     arena_reset(lists);
-    TRY(model_draws_make(lists, t->pt, t->m, t->out, &draws, &size, &x.n));
-    x.size = size;
-    TRY_ALLOC(x.near = ARENA_ARRAY(lists, x.n + 1, uint32_t));
-    TRY_ALLOC(x.next = ARENA_ARRAY(lists, x.n + 1, uint32_t));
-    TRY_ALLOC(x.first = ARENA_ARRAY(lists, t->n_more + 1, uint32_t));
-    for (size_t i = 0; i < t->n_more; i++) x.first[i] = NO_ROW;
-    TRY(settling_parts(&x, x.n, near_part));
-    for (size_t z = 0; z < x.n; z++)
+    TRY(draws_make(lists, r, n, batch, SETTLING));
+    TRY_ALLOC(x.near = ARENA_ARRAY(lists, r->n + 1, uint32_t));
+    TRY_ALLOC(x.next = ARENA_ARRAY(lists, r->n + 1, uint32_t));
+    TRY_ALLOC(x.first = ARENA_ARRAY(lists, n_rows + 1, uint32_t));
+    for (size_t i = 0; i < n_rows; i++) x.first[i] = NO_ROW;
+    TRY(settling_parts(&x, r->n, near_part));
+    for (size_t z = 0; z < r->n; z++)
         if (x.near[z] != NO_ROW) x.next[z] = x.first[x.near[z]], x.first[x.near[z]] = (uint32_t)z;
-    return settling_parts(&x, t->n_more, settle_part);
+    return settling_parts(&x, n_rows, settle_part);
 }
 
 /* Rows of sizes that are drawn from the range, of lines, and of a grid over the range. */
