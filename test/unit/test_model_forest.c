@@ -95,26 +95,28 @@ static double compare_launches(const ModelForest *f, const ModelForest *portable
                                size_t first)
 {
     ModelTime time[MODEL_FOREST_LAUNCHES];
-    const ModelTime *of[MODEL_FOREST_LAUNCHES];
+    ModelForestLaunch launch[MODEL_FOREST_LAUNCHES];
     size_t k[MODEL_FOREST_LAUNCHES];
     float value[MODEL_FOREST_LAUNCHES + 1];
     double squares = 0;
     const int n = draw(1, MODEL_FOREST_LAUNCHES);
-    for (int i = 0; i < n; i++)
-        k[i] = (first + (size_t)i) % N_KERNELS, time[i] = time_draw(), of[i] = &time[i];
+    for (int i = 0; i < n; i++) {
+        k[i] = (first + (size_t)i) % N_KERNELS, time[i] = time_draw();
+        model_forest_launch(&time[i], &launch[i]);
+    }
     value[n] = 77;
-    model_forest_values(f, z, n, k, of, value);
+    model_forest_values(f, z, n, k, launch, value);
     assert_true(value[n] == 77);
     for (int i = 0; i < n; i++) {
         float x[MODEL_FEATURES], alone;
-        model_features(&kernel[k[i]], size, of[i], x);
+        model_features(&kernel[k[i]], size, &time[i], x);
         const double error = (double)(model_trees_value(t, x) - value[i]);
         if (!(fabs(error) <= 0.02))
             fail_msg("%d trees, kernel %zu: %.9g, differs by %g", t->n, k[i], (double)value[i], error);
         squares += error * error / n;
-        model_forest_values(f, z, 1, &k[i], &of[i], &alone);
+        model_forest_values(f, z, 1, &k[i], &launch[i], &alone);
         assert_true(alone == value[i]);
-        model_forest_values(portable, z, 1, &k[i], &of[i], &alone);
+        model_forest_values(portable, z, 1, &k[i], &launch[i], &alone);
         assert_float_equal(alone, value[i], 1e-6);
     }
     return squares;
@@ -171,14 +173,15 @@ static void test_extremes(void **unused)
         const ModelKernel kernel = kernel_draw();
         const ModelSize z = size_draw();
         const ModelTime time = time_draw();
-        const ModelTime *const times[] = {&time};
+        ModelForestLaunch launch;
         const size_t k = 0;
         float value;
         for (int v = 0; v < t->n * MODEL_TREES_LEAVES; v++) t->value[v] = most[i];
         assert_ok(model_forest_new(&a, t, 1, &f));
         model_forest_set(f, 0, &kernel);
         model_forest_size(f, &z, &of);
-        model_forest_values(f, &of, 1, &k, times, &value);
+        model_forest_launch(&time, &launch);
+        model_forest_values(f, &of, 1, &k, &launch, &value);
         assert_true(most[i] < 1e-30F ? value == 0 : fabsf(value / (5 * most[i]) - 1) < 1e-5F);
     }
     arena_fini(&a);
@@ -219,7 +222,8 @@ static void test_unneeded(void **unused)
     arena_init(&a, 0);
     const ModelTrees *t = trees_draw(&a, 20, 1);
     const ModelKernel kernel = kernel_draw();
-    const ModelTime time = time_draw(), *const times[] = {&time};
+    const ModelTime time = time_draw();
+    ModelForestLaunch launch;
     const size_t k = 0;
     ModelForest *f;
     float expected = 0;
@@ -233,7 +237,8 @@ static void test_unneeded(void **unused)
         model_features(&kernel, &z, &time, x);
         assert_float_equal(model_trees_value(t, x), expected, 1e-6);
         model_forest_size(f, &z, &of);
-        model_forest_values(f, &of, 1, &k, times, &value);
+        model_forest_launch(&time, &launch);
+        model_forest_values(f, &of, 1, &k, &launch, &value);
         assert_float_equal(value, expected, 0.02);
     }
     arena_fini(&a);

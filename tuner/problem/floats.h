@@ -89,8 +89,10 @@ FLOATS_INLINE FloatsMask floats_mask_max(FloatsMask a, FloatsMask b)
 
 #ifdef __clang__
 #define FLOATS_SHUFFLE(v, ...) __builtin_shufflevector(v, v, __VA_ARGS__)
+#define FLOATS_SHUFFLE_2(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
 #define FLOATS_SHUFFLE(v, ...) __builtin_shuffle(v, (FloatsMask){__VA_ARGS__})
+#define FLOATS_SHUFFLE_2(a, b, ...) __builtin_shuffle(a, b, (FloatsMask){__VA_ARGS__})
 #endif
 
 /* The largest and the least element. */
@@ -104,15 +106,33 @@ FLOATS_INLINE int32_t floats_mask_most(FloatsMask v)
 
 FLOATS_INLINE int32_t floats_mask_least(FloatsMask v) { return ~floats_mask_most(~v); }
 
-/* A bit for each element of a mask. */
-FLOATS_INLINE uint32_t floats_bits(FloatsMask mask)
+FLOATS_INLINE float floats_sum(Floats v)
 {
+    v += FLOATS_SHUFFLE(v, 4, 5, 6, 7, 0, 1, 2, 3);
+    v += FLOATS_SHUFFLE(v, 2, 3, 0, 1, 6, 7, 4, 5);
+    v += FLOATS_SHUFFLE(v, 1, 0, 3, 2, 5, 4, 7, 6);
+    return v[0];
+}
+
+/* A bit for each element that is negative. */
+FLOATS_INLINE uint32_t floats_negative(Floats x)
+{
+#ifdef __SSE__
+    typedef float Half __attribute__((vector_size(16)));
+    Half half[2];
+    memcpy(half, &x, sizeof x);
+    return (uint32_t)__builtin_ia32_movmskps(half[0]) | (uint32_t)__builtin_ia32_movmskps(half[1]) << 4;
+#else
+    const FloatsMask mask = ((FloatsMask)x >> 31) & (FloatsMask){1, 2, 4, 8, 16, 32, 64, 128};
     uint64_t part[sizeof mask / sizeof(uint64_t)], all = 0;
-    mask &= (FloatsMask){1, 2, 4, 8, 16, 32, 64, 128};
     memcpy(part, &mask, sizeof mask);
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) all |= part[i];
     return (uint32_t)(all | all >> 32);
+#endif
 }
+
+/* A bit for each element of a mask. */
+FLOATS_INLINE uint32_t floats_bits(FloatsMask mask) { return floats_negative((Floats)mask); }
 
 /* The logarithm to base 2 of positive numbers, to about 1e-4. */
 FLOATS_INLINE Floats floats_log2(Floats x)
@@ -122,6 +142,20 @@ FLOATS_INLINE Floats floats_log2(Floats x)
     const Floats m = (Floats)((bits & 0x7fffff) | one); /* 1 to 2 */
     return exponent - 2.5056147F +
            m * (4.0496169F + m * (-2.0994023F + m * (0.63551112F + m * -0.080010877F)));
+}
+
+/* exp(x) to 2e-7, for x from -80 to 80: a power of two, whose exponent is the whole number nearest to
+ * x / ln 2, which are the last bits of a large number when it is added; times a polynomial of the rest. */
+FLOATS_INLINE Floats floats_exp(Floats x)
+{
+    typedef uint32_t Bits __attribute__((vector_size(sizeof x)));
+    const Floats large = floats_of(12582912), at = x * 1.44269504F, whole = at + large,
+                 r = at - (whole - large);
+    const Floats y =
+        1.00000007F +
+        r * (0.693146967F +
+             r * (0.240221202F + r * (0.0555071332F + r * (0.00967551501F + r * 0.0013276375F))));
+    return (Floats)((Bits)y + ((Bits)whole << 23));
 }
 
 /* The fourth root of positive numbers, to 6e-4, never more: from y near x^(-1/4), whose bits are about a

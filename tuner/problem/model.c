@@ -464,29 +464,12 @@ double model_time(const ModelKernel *k, const ModelDevice *d, const ModelRates *
 
 /* ---- numbers made ready ---- */
 
-static ModelReadyLaunch launch_of(const ModelKernel *k, const ModelDevice *d, double cus)
-{
-    const double slots = cus * k->groups;
-    return (ModelReadyLaunch){.per_m = 1.0 / ((double)k->tile_m * k->cluster_m),
-                              .per_n = 1.0 / ((double)k->tile_n * k->cluster_n),
-                              .cluster_m = k->cluster_m,
-                              .cluster_n = k->cluster_n,
-                              .split = k->split,
-                              .tile = (double)k->tile_m * k->tile_n,
-                              .slots = slots,
-                              .per_slot = 1 / slots,
-                              .math_s = 2 / ((double)k->peak * d->n_cu * d->clock_hz),
-                              .ab_s = k->bytes_ab / d->dram_rate,
-                              .d_s = k->bytes_d / d->dram_rate};
-}
-
 void model_ready(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, ModelReady *out)
 {
     Gpu g = {.k = k, .d = d, .r = r};
     *out = (ModelReady){.usable = model_is_plain(k) && d->n_cu > 0};
     if (!out->usable) return;
     gpu_fixed(&g);
-    out->launch = launch_of(k, d, g.cus);
     out->cus = g.cus, out->waits_s = g.waits_s, out->dram_s = g.dram_s, out->fill_s = g.fill_s;
     for (int a = 0; a < MODEL_ALIGNS; a++)
         for (int b = 0; b < MODEL_ALIGNS; b++) out->chunk[a][b] = chunk_of(k, d, r, 1 << a, 1 << b, NULL);
@@ -499,23 +482,4 @@ double model_time_ready(const ModelReady *ready, const ModelKernel *k, const Mod
                         const ModelRates *r, const ModelSize *z, ModelTime *out)
 {
     return ready->usable ? gpu_time(k, d, r, z, ready, false, out) : model_time(k, d, r, z, out);
-}
-
-/* A product with a reciprocal may be a little off a whole number. */
-static const double ALMOST_1 = 1 - 1e-9;
-
-void model_launch_ready(const ModelReady *ready, const ModelSize *z, ModelTime *out)
-{
-    const ModelReadyLaunch *l = &ready->launch;
-    const double d = z->m * z->n * z->batch, clusters = down(z->m * l->per_m + ALMOST_1) *
-                                                        down(z->n * l->per_n + ALMOST_1) * l->cluster_m *
-                                                        l->cluster_n * z->batch;
-    const double groups = clusters * l->split, rounds = groups * l->per_slot,
-                 rest = groups - down(rounds + (1 - ALMOST_1)) * l->slots;
-    out->tiles = groups;
-    out->waves = down(rounds + ALMOST_1);
-    out->last_fill = rest > 0 ? rest * l->per_slot : 1;
-    out->edge_waste = 1 - d / (clusters * l->tile);
-    out->bound_seconds = most(d * z->k * l->math_s,
-                              z->batch * (z->m + z->n) * z->k * l->ab_s + d * l->d_s * (z->reads_c ? 2 : 1));
 }

@@ -292,15 +292,7 @@ typedef struct {
     double l2_bytes;                   /* of the chunk */
     double l2_s, l2_all_s;             /* of the L2 cache for one compute unit, and for all in all */
 } ModelReadyChunk;
-/* Reciprocals and products by which model_launch_ready does without divisions. */
 typedef struct {
-    double per_m, per_n; /* clusters of an element of M and of N */
-    double cluster_m, cluster_n, split;
-    double tile, slots, per_slot; /* elements of a tile; work-groups at once */
-    double math_s, ab_s, d_s;     /* that the hardware needs for a product, for an element of A or B, of D */
-} ModelReadyLaunch;
-typedef struct {
-    ModelReadyLaunch launch;
     bool usable; /* false: the kernel's numbers depend on the sizes in other ways too */
     double cus, waits_s, dram_s, fill_s;
     ModelReadyChunk chunk[MODEL_ALIGNS][MODEL_ALIGNS]; /* by the alignments of A and B */
@@ -310,9 +302,6 @@ void model_ready(const ModelKernel *k, const ModelDevice *d, const ModelRates *r
 /* The same as model_time, but that term, binds, l2_read and dram_read may stay as they are. */
 double model_time_ready(const ModelReady *ready, const ModelKernel *k, const ModelDevice *d,
                         const ModelRates *r, const ModelSize *size, ModelTime *out);
-/* Of a kernel that does not cut tiles, and whose `ready` is usable: fills in tiles, waves, last_fill,
- * edge_waste and bound_seconds, without divisions, which take most of the time else. */
-void model_launch_ready(const ModelReady *ready, const ModelSize *size, ModelTime *out);
 
 /* Predicted seconds. out may be NULL. About 100 ns. */
 double model_time(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, const ModelSize *size,

@@ -25,6 +25,7 @@ Err model_choice_new(Arena *a, size_t n_kernels, size_t n_points, ModelChoice **
     TRY_ALLOC(c->kernel = ARENA_ARRAY(a, n_kernels + 1, uint16_t));
     TRY_ALLOC(c->part = ARENA_ARRAY(a, c->n_parts + 1, uint16_t));
     TRY_ALLOC(c->is_time = ARENA_ARRAY(a, n_kernels + 1, bool));
+    TRY_ALLOC(c->launch = ARENA_ARRAY(a, n_kernels + 1, ModelLaunchKernel));
     TRY_ALLOC(c->of = ARENA_LINES(a, (n_points + 1) * c->n_parts, ModelChoicePart));
     for (int i = 0; i < MODEL_GOODS; i++) {
         TRY_ALLOC(c->on[i] = ARENA_ARRAY(a, n_kernels * c->n_point_words + 1, uint64_t));
@@ -146,7 +147,10 @@ void model_choice_make(const ModelSelector *s)
 {
     ModelChoice *c = s->choice;
     uint64_t points[MODEL_POINTS_MAX / WORD + 1];
-    for (size_t k = 0; k < s->n_kernels; k++) c->is_time[k] = model_lanes_is_time(&s->entry[k].kernel);
+    for (size_t k = 0; k < s->n_kernels; k++) {
+        c->is_time[k] = model_lanes_is_time(&s->entry[k].kernel);
+        c->launch[k] = model_launch_kernel(&s->entry[k].kernel, &s->entry[k].device);
+    }
     for (size_t i = 0; i < c->n_parts; i++) c->part[i] = (uint16_t)i;
     for (size_t p = 0; p < s->n_points; p++) point_make(s, p);
     places_find(s, points);
@@ -155,25 +159,39 @@ void model_choice_make(const ModelSelector *s)
 
 /* ---- the times of parts ---- */
 
-/* The nearest points, NEAREST of them where there are as many, with weights that sum up to 1. */
+/* The nearest points, NEAREST of them where there are as many, and what they say, with weights that sum up to
+ * 1, over MODEL_CHOICE_UNITS. Where there are fewer, the first point stands for others, with weight 0. */
 enum { NEAREST = 6 };
 typedef struct {
     int n;
     uint32_t point[MODEL_NEAR];
-    float weight[MODEL_NEAR];
+    const ModelChoicePart *of[NEAREST];
+    _Alignas(Floats) float weight[FLOATS];
 } Nearest;
+_Static_assert((int)MODEL_NEAR <= (int)FLOATS && (int)NEAREST <= (int)MODEL_NEAR, "a vector holds them");
 
-static void nearest_of(const ModelSelector *s, const ModelSize *z, Nearest *out)
+/* distance: of n points. There may be none. */
+FLOATS_CLONES
+static void weigh(const float distance[FLOATS], int n, float weight[FLOATS])
+{
+    static const float NOTHING = 1e-30F;
+    const Floats w = 1 / (1 + floats_load(distance)); /* model_near_weight */
+    const Floats square = (Floats)((FloatsMask)(w * w) & (FLOATS_LANES < n));
+    floats_store(weight, square * (1.0F / MODEL_CHOICE_UNITS / (floats_sum(square) + NOTHING)));
+}
+
+/* of: what the size says to the trees, if there are any. */
+static void nearest_of(const ModelSelector *s, const ModelSize *z, ModelForestSize *of, Nearest *out)
 {
     const ModelPoint x = model_point(z);
-    float distance[MODEL_NEAR], sum = 0;
-    const int n = model_places_near(s->places, &x, out->point, distance);
+    _Alignas(Floats) float distance[FLOATS];
+    const ModelCell *cell = model_places_cell(s->places, &x);
+    if (s->forest) model_forest_size(s->forest, z, of);
+    const int n = model_places_near(s->places, &x, cell, out->point, distance);
     out->n = n < NEAREST ? n : NEAREST;
-    for (int i = 0; i < out->n; i++) {
-        const float w = model_near_weight(distance[i]);
-        out->weight[i] = w * w, sum += w * w;
-    }
-    for (int i = 0; i < out->n; i++) out->weight[i] *= 1 / sum;
+    weigh(distance, out->n, out->weight);
+    for (int i = 0; i < NEAREST; i++)
+        out->of[i] = &s->choice->of[i < out->n ? out->point[i] * s->choice->n_parts : 0];
 }
 
 /* A bound and its place in one number, so that the least of them tells its place. The last bits of the bound
@@ -189,10 +207,10 @@ FLOATS_INLINE float bound_of(int32_t key)
     return bound;
 }
 
-/* exp(x) is at least 1 + x + x^2 / 2 + x^3 / 6. Kernels without numbers have infinite bounds. */
-FLOATS_INLINE FloatsMask keys_of(Floats us, Floats x, FloatsMask number)
+/* Kernels without numbers have infinite bounds. */
+FLOATS_INLINE FloatsMask keys_of(Floats us, Floats factor, FloatsMask number)
 {
-    const Floats factor = 1 + x * (1 + x * (0.5F + x * (1 / 6.0F))), bound = us * 0.999e-6F * factor;
+    const Floats bound = us * 0.999e-6F * factor;
     return ((FloatsMask)floats_min(bound, floats_of(INFINITY)) & ~PLACES_MASK) | number;
 }
 
@@ -201,50 +219,53 @@ typedef struct {
     uint16_t part[MODEL_KERNELS_MAX / FLOATS];
     size_t n;
     /* of the kernels in these parts */
-    _Alignas(Floats) float us[MODEL_KERNELS_MAX]; /* of the model */
-    _Alignas(Floats) float expected[MODEL_KERNELS_MAX];
+    ModelLanesTimes times[MODEL_KERNELS_MAX / FLOATS];
+    _Alignas(Floats) float factor[MODEL_KERNELS_MAX]; /* what is expected over the model's time */
     _Alignas(Floats) int32_t key[MODEL_KERNELS_MAX];
 } Parts;
 
 typedef int16_t Shorts __attribute__((vector_size(2 * FLOATS)));
-FLOATS_INLINE Floats expected_of(const ModelChoicePart *p)
+FLOATS_INLINE Floats floats_of_shorts(const int16_t *p)
 {
     Shorts v;
-    memcpy(&v, p->expected, sizeof v);
+    memcpy(&v, p, sizeof v);
     return __builtin_convertvector(v, Floats);
 }
 
-/* Fills in expected and key. All NEAREST points are added, with weight 0 where there are fewer, because
- * compilers do not unroll a loop over them. */
+/* A mean of what the nearest points say of the part `at`. All NEAREST points are added, with weight 0 where
+ * there are fewer, because compilers do not unroll a loop over them. */
+#define POINT(i, what) near->weight[i] * floats_of_shorts(near->of[i][at].what)
+#define POINTS(what)                                                                                         \
+    (POINT(0, what) + POINT(1, what)) + (POINT(2, what) + POINT(3, what)) + (POINT(4, what) + POINT(5, what))
+_Static_assert(NEAREST == 6, "a term for each");
+
+/* Fills in factor and key. */
 FLOATS_CLONES
 static void expect(const ModelSelector *s, const Nearest *near, Parts *p)
 {
     const ModelChoice *c = s->choice;
-    const ModelChoicePart *of[NEAREST];
-    float w[NEAREST];
     FloatsMask number = FLOATS_LANES;
-    for (int i = 0; i < NEAREST; i++) {
-        of[i] = &c->of[i < near->n ? near->point[i] * c->n_parts : 0];
-        w[i] = i < near->n ? near->weight[i] * (1.0F / MODEL_CHOICE_UNITS) : 0;
-    }
     for (size_t i = 0; i < p->n; i++, number += FLOATS) {
         const size_t at = p->part[i];
-#define POINT(i) w[i] * expected_of(&of[i][at])
-        const Floats x = (POINT(0) + POINT(1)) + (POINT(2) + POINT(3)) + (POINT(4) + POINT(5));
-        _Static_assert(NEAREST == 6, "a term for each");
-        floats_store(&p->expected[i * FLOATS], x);
-        floats_mask_store(&p->key[i * FLOATS], keys_of(floats_load(&p->us[i * FLOATS]), x, number));
+        const Floats factor = floats_exp(POINTS(expected));
+        floats_store(&p->factor[i * FLOATS], factor);
+        floats_mask_store(&p->key[i * FLOATS], keys_of(floats_load(p->times[i].us), factor, number));
     }
     if (p->n && p->part[p->n - 1] == c->n_parts - 1) /* the last part's padding */
         for (size_t k = p->n * FLOATS - (c->n_parts * FLOATS - s->n_kernels); k < p->n * FLOATS; k++)
             p->key[k] = INT32_MAX;
 }
 
+/* The least key above the last one. */
 FLOATS_CLONES
-static int32_t least_key(const int32_t *key, size_t n)
+static int32_t next_key(const int32_t *key, size_t n, int32_t last)
 {
-    FloatsMask least = floats_mask_of(INT32_MAX);
-    for (size_t k = 0; k < n; k += FLOATS) least = floats_mask_min(least, floats_mask_load(&key[k]));
+    const FloatsMask most = floats_mask_of(INT32_MAX), after = floats_mask_of(last);
+    FloatsMask least = most;
+    for (size_t k = 0; k < n; k += FLOATS) {
+        const FloatsMask x = floats_mask_load(&key[k]), is_after = x > after;
+        least = floats_mask_min(least, (x & is_after) | (most & ~is_after));
+    }
     return floats_mask_least(least);
 }
 
@@ -284,8 +305,9 @@ static const double NEAR_BEST = 1.3;
 
 typedef struct {
     size_t kernel;
-    double seconds;  /* expected */
-    ModelTime *time; /* of the model, with trees */
+    double seconds;     /* expected */
+    ModelLaunch launch; /* where the lanes have the kernel's time */
+    ModelTime *time;    /* else, with trees */
 } Finalist;
 
 typedef struct {
@@ -311,10 +333,10 @@ static bool can_be_among(const Finalists *f, double seconds)
     return seconds < NEAR_BEST * f->of[0].seconds;
 }
 
-/* Adds a kernel whose time is f->unused. */
-static void finalist_add(Finalists *f, size_t kernel, double seconds)
+/* Adds a kernel whose ModelTime is f->unused. */
+static void finalist_add(Finalists *f, size_t kernel, double seconds, ModelLaunch launch)
 {
-    const Finalist x = {kernel, seconds, f->unused};
+    const Finalist x = {kernel, seconds, launch, f->unused};
     int at = f->n;
     if (f->n < f->most)
         f->unused = &f->time[++f->n];
@@ -331,7 +353,7 @@ typedef struct {
     void *ctx;
 } Ask;
 
-/* The model's seconds of a kernel, whose microseconds are known up to what model_lanes_us leaves. */
+/* The model's seconds of a kernel, whose microseconds are known up to what model_lanes_times leaves. */
 static double seconds_of(const Ask *a, size_t k, float us, ModelTime *time)
 {
     const ModelSelector *s = a->s;
@@ -339,23 +361,79 @@ static double seconds_of(const Ask *a, size_t k, float us, ModelTime *time)
     if (!s->choice->is_time[k])
         return model_time_ready(&s->ready[k], &e->kernel, &e->device, &e->rates, a->z,
                                 s->forest ? time : NULL);
-    return time->seconds = (double)us * 1e-6;
+    return (double)us * 1e-6;
+}
+
+/* The least keys, of each lane first and then of all. */
+FLOATS_CLONES
+static void first_keys(const int32_t *key, size_t n, int32_t first[FINALISTS])
+{
+    FloatsMask a = floats_mask_of(INT32_MAX), b = a, c = a, d = a;
+    _Static_assert((int)FINALISTS == 4, "a vector for each");
+    for (size_t k = 0; k < n; k += FLOATS) {
+        FloatsMask x = floats_mask_load(&key[k]), most;
+#define PUT(v) most = floats_mask_max(v, x), v = floats_mask_min(v, x), x = most
+        PUT(a);
+        PUT(b);
+        PUT(c);
+        d = floats_mask_min(d, x);
+#undef PUT
+    }
+    for (int i = 0; i < FINALISTS; i++) {
+        first[i] = floats_mask_least(a);
+        const FloatsMask taken = a == floats_mask_of(first[i]);
+        a = (b & taken) | (a & ~taken), b = (c & taken) | (b & ~taken), c = (d & taken) | (c & ~taken);
+    }
+}
+
+static size_t kernel_of(const ModelChoice *c, const Parts *p, size_t i)
+{
+    return c->kernel[p->part[i / FLOATS] * (size_t)FLOATS + i % FLOATS];
+}
+
+static ModelLaunch launch_at(const Parts *p, size_t i)
+{
+    const ModelLanesTimes *x = &p->times[i / FLOATS];
+    return (ModelLaunch){x->us[i % FLOATS], x->groups[i % FLOATS], x->rounds[i % FLOATS],
+                         x->rest[i % FLOATS]};
+}
+
+/* Most choices find kernels that may run and whose times the lanes have, so that the first ones are the
+ * finalists. False: this one does not. */
+static bool finalists_first(const Ask *a, const Parts *p, Finalists *f)
+{
+    const ModelChoice *c = a->s->choice;
+    int32_t first[FINALISTS];
+    first_keys(p->key, p->n * FLOATS, first);
+    const float most = (float)NEAR_BEST * bound_of(first[0]);
+    int n = 0;
+    for (; n < FINALISTS; n++) {
+        const float bound = bound_of(first[n]);
+        if (!(bound < INFINITY && bound <= most)) break;
+        const size_t i = (size_t)(first[n] & PLACES_MASK), k = kernel_of(c, p, i);
+        if (!c->is_time[k] || (a->allowed && !a->allowed(a->ctx, k))) return false;
+        const ModelLaunch launch = launch_at(p, i);
+        f->of[n] = (Finalist){k, (double)(1e-6F * launch.us * p->factor[i]), launch, NULL};
+    }
+    f->n = n;
+    return n > 0;
 }
 
 /* Kernels are taken in the order of their bounds, until these are above the finalists. */
 static void finalists_find(const Ask *a, Parts *p, Finalists *f)
 {
+    int32_t next = -1; /* below all keys */
+    if (f->most == FINALISTS && f->n == 0 && finalists_first(a, p, f)) return;
     for (size_t done = 0; done < p->n * FLOATS; done++) {
-        const int32_t next = least_key(p->key, p->n * FLOATS);
+        next = next_key(p->key, p->n * FLOATS, next);
         const float bound = bound_of(next);
         if (!(bound < INFINITY) || !can_be_among(f, (double)bound)) break;
-        const size_t i = (size_t)(next & PLACES_MASK),
-                     k = a->s->choice->kernel[p->part[i / FLOATS] * (size_t)FLOATS + i % FLOATS];
-        p->key[i] = INT32_MAX;
-        const double t = seconds_of(a, k, p->us[i], f->unused) * (double)expf(p->expected[i]);
+        const size_t i = (size_t)(next & PLACES_MASK), k = kernel_of(a->s->choice, p, i);
+        const ModelLaunch launch = launch_at(p, i);
+        const double t = seconds_of(a, k, launch.us, f->unused) * (double)p->factor[i];
         if (!(t < INFINITY) || !can_be_among(f, t)) continue;
         if (!a->allowed || a->allowed(a->ctx, k))
-            finalist_add(f, k, t);
+            finalist_add(f, k, t, launch);
         else if (t < f->refused)
             f->refused = t;
     }
@@ -363,41 +441,65 @@ static void finalists_find(const Ask *a, Parts *p, Finalists *f)
 
 /* ---- the choice ---- */
 
-static float near_of(const ModelChoice *c, const Nearest *near, size_t k)
+FLOATS_CLONES
+static void launches_of(const ModelChoice *c, const Finalist *const of[FINALISTS], const ModelSize *z,
+                        ModelForestLaunch launch[FINALISTS])
 {
-    const size_t part = c->place[k] / FLOATS, lane = c->place[k] % FLOATS;
-    float sum = 0;
-    for (int i = 0; i < near->n; i++)
-        sum += near->weight[i] * (float)c->of[near->point[i] * c->n_parts + part].near[lane];
-    return sum * (1.0F / MODEL_CHOICE_UNITS);
+    const ModelLaunchSize w = model_launch_size(z);
+    for (int i = 0; i < FINALISTS; i++)
+        floats_store(launch[i].x, model_launch_row(&c->launch[of[i]->kernel], &w, &of[i]->launch));
 }
 
-static size_t best_by_trees(const Ask *a, const Nearest *near, const Finalists *f, double *seconds)
+/* Seconds that are expected of the finalists. trees: what the trees say of them. */
+FLOATS_CLONES
+static void seconds_by_trees(const ModelChoice *c, const Nearest *near, const size_t kernel[FINALISTS],
+                             const ModelForestLaunch launch[FINALISTS], const float trees[FINALISTS],
+                             float seconds[FLOATS])
+{
+    float said[FINALISTS][FLOATS];
+    for (int i = 0; i < FINALISTS; i++) {
+        const size_t at = c->place[kernel[i]] / FLOATS;
+        floats_store(said[i], POINTS(near));
+    }
+#define SAID(i) said[i][c->place[kernel[i]] % FLOATS] + trees[i]
+#define SECONDS(i) launch[i].x[MODEL_LAUNCH_SECONDS]
+    const Floats x = {SAID(0), SAID(1), SAID(2), SAID(3)},
+                 times = {SECONDS(0), SECONDS(1), SECONDS(2), SECONDS(3)};
+    _Static_assert((int)FINALISTS == 4, "an element for each");
+    floats_store(seconds, times * floats_exp(x));
+#undef SAID
+#undef SECONDS
+}
+
+/* Where there are fewer finalists than room, the first one stands for others. */
+static size_t best_by_trees(const Ask *a, const ModelForestSize *of, const Nearest *near, const Finalists *f,
+                            double *seconds)
 {
     const ModelSelector *s = a->s;
-    size_t best = SIZE_MAX, kernel[FINALISTS];
-    const ModelTime *time[FINALISTS];
-    float value[FINALISTS], least = INFINITY;
-    int n = 0;
-    ModelForestSize of;
-    model_forest_size(s->forest, a->z, &of);
-    for (; n < f->n && f->of[n].seconds <= NEAR_BEST * f->of[0].seconds; n++) {
-        const size_t k = kernel[n] = f->of[n].kernel;
-        time[n] = f->of[n].time;
-        if (s->choice->is_time[k]) model_launch_ready(&s->ready[k], a->z, f->of[n].time);
+    const Finalist *finalist[FINALISTS];
+    size_t kernel[FINALISTS];
+    ModelForestLaunch launch[FINALISTS];
+    float trees[FINALISTS], all[FLOATS];
+    for (int i = 0; i < FINALISTS; i++) {
+        finalist[i] = &f->of[i < f->n && f->of[i].seconds <= NEAR_BEST * f->of[0].seconds ? i : 0];
+        kernel[i] = finalist[i]->kernel;
     }
-    model_forest_values(s->forest, &of, n, kernel, time, value);
-    for (int i = 0; i < n; i++) {
-        value[i] += near_of(s->choice, near, kernel[i]) + logf((float)time[i]->seconds);
-        if (value[i] < least) best = kernel[i], least = value[i];
-    }
-    *seconds = (double)expf(least);
-    return best;
+    launches_of(s->choice, finalist, a->z, launch);
+    for (int i = 0; i < FINALISTS; i++)
+        if (!s->choice->is_time[kernel[i]]) model_forest_launch(finalist[i]->time, &launch[i]);
+    model_forest_values(s->forest, of, FINALISTS, kernel, launch, trees);
+    seconds_by_trees(s->choice, near, kernel, launch, trees, all);
+    int best = 0;
+    for (int i = 1; i < FINALISTS; i++) best = all[i] < all[best] ? i : best;
+    *seconds = (double)all[best];
+    return kernel[best];
 }
 
 static void parts_add(const Ask *a, const Nearest *near, Parts *p, Finalists *f)
 {
-    model_lanes_us(a->s->lanes, p->part, p->n, a->z, p->us);
+    for (size_t k = 0; k < p->n; k++)
+        for (int i = 0; i < NEAREST; i++) __builtin_prefetch(&near->of[i][p->part[k]]);
+    model_lanes_times(a->s->lanes, p->part, p->n, a->z, p->times);
     expect(a->s, near, p);
     finalists_find(a, p, f);
 }
@@ -411,9 +513,10 @@ size_t model_choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *al
     Nearest near;
     Finalists f;
     Parts p;
+    ModelForestSize of;
     if (!s->n_kernels) return SIZE_MAX;
     finalists_init(&f, s->forest ? FINALISTS : 1);
-    nearest_of(s, z, &near);
+    nearest_of(s, z, &of, &near);
     parts_near(s->choice, &near, &p);
     parts_add(&a, &near, &p, &f);
     if (p.n < s->choice->n_parts && (f.n == 0 || f.refused < f.of[0].seconds)) {
@@ -422,5 +525,5 @@ size_t model_choose(const ModelSelector *s, const ModelSize *z, ModelAllowed *al
     }
     if (f.n == 0) return SIZE_MAX;
     *seconds = f.of[0].seconds;
-    return s->forest ? best_by_trees(&a, &near, &f, seconds) : f.of[0].kernel;
+    return s->forest ? best_by_trees(&a, &of, &near, &f, seconds) : f.of[0].kernel;
 }

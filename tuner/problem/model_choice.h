@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "problem/floats.h"
+#include "problem/model_launch.h"
 #include "problem/model_select.h"
 
 /* Of a point and the kernels of a part, in units of 1 / MODEL_CHOICE_UNITS: what is expected, and what near
@@ -34,6 +35,7 @@ struct ModelChoice {
     uint16_t *kernel;            /* of each place */
     uint16_t *part;              /* all parts */
     bool *is_time;               /* of each kernel: model_lanes_is_time */
+    ModelLaunchKernel *launch;   /* of each kernel */
     ModelChoicePart *of;         /* [point][part] */
     uint64_t *on[MODEL_GOODS];   /* [kernel][n_point_words]: a bit for each point on which it is good */
     uint64_t *good[MODEL_GOODS]; /* [point][n_words]: a bit for each part with a kernel that is good there */

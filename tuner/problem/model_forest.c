@@ -52,8 +52,8 @@ typedef struct {
  * begin. */
 typedef struct {
     int n; /* launches */
-    const uint32_t *size, *known[LAUNCHES];
-    int32_t list[LAUNCHES][FLOATS];
+    const uint32_t *size;
+    int32_t known[LAUNCHES], list[LAUNCHES][FLOATS];
 } Asked;
 typedef void Sums(const ModelForest *f, const Asked *q, float sum[LAUNCHES]);
 
@@ -64,10 +64,10 @@ struct ModelForest {
     /* Trees that compare the same features of launches lie side by side, of these those with the largest
      * values first, so that a group has few such features and a quad has values alike. */
     uint32_t *order;
-    uint32_t *words; /* [list][tree]; the first list removes nothing */
+    uint32_t *words; /* [list][tree]; the first list removes nothing, the last ones are those of kernels */
     Values *value;   /* [quad of trees] */
     Group *group;
-    uint32_t *known; /* [kernel][tree]: what the kernel's features remove */
+    int32_t known; /* where the kernels' lists begin: what all features of each remove */
 };
 
 /* ---- the sums of values ---- */
@@ -76,7 +76,7 @@ struct ModelForest {
 FLOATS_CLONES
 static void words_of(const ModelForest *f, const Asked *q, int launch, Words *out)
 {
-    const Words *size = (const Words *)q->size, *known = (const Words *)q->known[launch];
+    const Words *size = (const Words *)q->size, *known = (const Words *)&f->words[q->known[launch]];
     for (size_t g = 0; g < f->padded / GROUP; g++) {
         const Group *group = &f->group[g];
         out[g] = size[g] | known[g];
@@ -113,7 +113,7 @@ static void sums_of(const ModelForest *f, const Asked *q, float sum[LAUNCHES])
 
 INLINE_512 __m512i load_512(const void *p) { return _mm512_load_si512(p); }
 
-enum { NONE_OF_3 = 0x01 }; /* a truth table of three operands */
+enum { NONE_OF_3 = 0x01, ANY_OF_3 = 0xfe }; /* truth tables of three operands */
 
 /* The leaves of a launch in a group, whose words begin at `first`. one: the group has one feature of
  * launches. */
@@ -126,7 +126,7 @@ INLINE_512 __m512i leaves_512(const ModelForest *f, const Asked *q, const Group 
     for (int i = 1; !one && i < group->n; i++)
         x = _mm512_or_si512(x, load_512(words + list[group->launch[i]]));
     return _mm512_lzcnt_epi32(_mm512_ternarylogic_epi32(x, load_512(q->size + first),
-                                                        load_512(q->known[launch] + first), NONE_OF_3));
+                                                        load_512(words + q->known[launch]), NONE_OF_3));
 }
 
 /* Of all launches, a byte of each tree's word for each. */
@@ -149,15 +149,13 @@ INLINE_512 __m512i values_512(const Values *value, __m512i leaf)
                   launch = _mm512_set4_epi32(0x0f0b0703, 0x0e0a0602, 0x0d090501, 0x0c080400);
     leaf = _mm512_or_si512(leaf, tree);
 #define FIND(i)                                                                                              \
-    leaf = _mm512_mask2_permutex2var_epi8(load_512(value[i].of), leaf, (__mmask64)0xffff << (16 * (i)),      \
-                                          load_512(value[i].of + sizeof(__m512i)))
-    FIND(0);
-    FIND(1);
-    FIND(2);
-    FIND(3);
+    _mm512_maskz_permutex2var_epi8((__mmask64)0xffff << (16 * (i)), load_512(value[i].of), leaf,             \
+                                   load_512(value[i].of + sizeof(__m512i)))
+    const __m512i found =
+        _mm512_ternarylogic_epi32(FIND(0), FIND(1), _mm512_or_si512(FIND(2), FIND(3)), ANY_OF_3);
 #undef FIND
     return _mm512_dpbusd_epi32(_mm512_setzero_si512(), _mm512_set1_epi8(1),
-                               _mm512_shuffle_epi8(leaf, launch));
+                               _mm512_shuffle_epi8(found, launch));
 }
 _Static_assert((int)QUADS == 4 && (int)LAUNCHES == 4 && sizeof(Values) == 2 * sizeof(__m512i),
                "a lane of 16 bytes for each quad");
@@ -337,11 +335,11 @@ Err model_forest_new(Arena *a, const ModelTrees *trees, size_t n_kernels, ModelF
     TRY(bounds_find(f, trees));
     int32_t end = part_place(&f->size, (int32_t)f->padded, f->padded);
     end = part_place(&f->launch, part_place(&f->kernel, end, f->padded), f->padded);
-    TRY_ALLOC(f->words = ARENA_LINES(a, (size_t)end, uint32_t));
+    f->known = end;
+    TRY_ALLOC(f->words = ARENA_LINES(a, (size_t)end + n_kernels * f->padded, uint32_t));
     TRY_ALLOC(f->order = ARENA_ARRAY(a, f->padded + 1, uint32_t));
     TRY_ALLOC(f->value = ARENA_LINES(a, f->padded / QUAD, Values));
     TRY_ALLOC(f->group = ARENA_LINES(a, f->padded / GROUP + 1, Group));
-    TRY_ALLOC(f->known = ARENA_LINES(a, n_kernels * f->padded, uint32_t));
     trees_sort(f, trees);
     for (size_t i = 0; i < f->n; i++)
         for (size_t node = 0; node < NODES; node++) node_set(f, trees, i, node);
@@ -407,22 +405,16 @@ static void size_words_of(const ModelForest *f, const ModelSize *z, uint32_t *ou
 #undef LIST
 }
 
-FLOATS_INLINE Floats launch_row(const ModelTime *t)
-{
-    float x[FLOATS] = {0};
-    model_launch_features(t, x);
-    return row_of(x);
-}
-
 /* The lists of all launches. */
 FLOATS_CLONES
-static void lists_of_launches(const ModelForest *f, const ModelTime *const time[LAUNCHES],
+static void lists_of_launches(const ModelForest *f, int n, const ModelForestLaunch *launch,
                               int32_t list[LAUNCHES][FLOATS])
 {
     const Part *p = &f->launch;
     const size_t most = p->most[0];
-    const Floats a = launch_row(time[0]), b = launch_row(time[1]), c = launch_row(time[2]),
-                 d = launch_row(time[3]);
+#define ROW(i) floats_load(launch[(i) < n ? i : 0].x)
+    const Floats a = ROW(0), b = ROW(1), c = ROW(2), d = ROW(3);
+#undef ROW
     FloatsMask of_a = {0}, of_b = {0}, of_c = {0}, of_d = {0};
     for (size_t i = 0; i < most; i++) {
         const Floats bound = floats_load(p->bound[0][i]);
@@ -436,7 +428,13 @@ void model_forest_set(ModelForest *f, size_t i, const ModelKernel *k)
 {
     float x[LANES] = {0};
     model_kernel_features(k, x);
-    kernel_words_of(f, x, &f->known[i * f->padded]);
+    kernel_words_of(f, x, &f->words[(size_t)f->known + i * f->padded]);
+}
+
+void model_forest_launch(const ModelTime *t, ModelForestLaunch *out)
+{
+    *out = (ModelForestLaunch){{0}};
+    model_launch_features(t, out->x);
 }
 
 void model_forest_size(const ModelForest *f, const ModelSize *z, ModelForestSize *out)
@@ -445,14 +443,12 @@ void model_forest_size(const ModelForest *f, const ModelSize *z, ModelForestSize
 }
 
 void model_forest_values(const ModelForest *f, const ModelForestSize *z, int n, const size_t *kernel,
-                         const ModelTime *const *t, float *value)
+                         const ModelForestLaunch *launch, float *value)
 {
-    static const ModelTime none = {.seconds = 1};
     float sum[LAUNCHES];
-    const ModelTime *time[LAUNCHES] = {&none, &none, &none, &none};
-    Asked q = {n, z->words, {f->words, f->words, f->words, f->words}, {{0}}};
-    for (int i = 0; i < n; i++) time[i] = t[i], q.known[i] = &f->known[kernel[i] * f->padded];
-    lists_of_launches(f, time, q.list);
+    Asked q = {n, z->words, {0}, {{0}}};
+    for (int i = 0; i < n; i++) q.known[i] = f->known + (int32_t)(kernel[i] * f->padded);
+    lists_of_launches(f, n, launch, q.list);
     f->sums(f, &q, sum);
     memcpy(value, sum, (size_t)n * sizeof *value);
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "problem/floats.h"
 #include "problem/model.h"
 #include "problem/model_trees.h"
 
@@ -30,11 +31,16 @@ typedef struct {
     _Alignas(64) uint32_t words[MODEL_TREES_MAX];
 } ModelForestSize;
 void model_forest_size(const ModelForest *f, const ModelSize *z, ModelForestSize *out);
-/* What the trees say of up to MODEL_FOREST_LAUNCHES kernels on that size, whose times the model predicts as
- * t: the same as model_trees_value, but that values are rounded to 1/127 of the largest one of about 16 trees
- * with values alike. */
+/* What a launch says to all trees: model_launch_features, behind them zeros. */
+typedef struct {
+    _Alignas(Floats) float x[FLOATS];
+} ModelForestLaunch;
+/* t: the time that the model predicts. */
+void model_forest_launch(const ModelTime *t, ModelForestLaunch *out);
+/* What the trees say of up to MODEL_FOREST_LAUNCHES kernels on that size: the same as model_trees_value, but
+ * that values are rounded to 1/127 of the largest one of about 16 trees with values alike. */
 enum { MODEL_FOREST_LAUNCHES = 4 };
 void model_forest_values(const ModelForest *f, const ModelForestSize *z, int n, const size_t *kernel,
-                         const ModelTime *const *t, float *value);
+                         const ModelForestLaunch *launch, float *value);
 
 #endif

@@ -308,14 +308,14 @@ static float side(double x) { return 0.999999F * bounded(x); }
 
 /* Work-groups of a kernel, and the rounds in which they run. */
 typedef struct {
-    Floats full, rest; /* whole rounds; work-groups of the last one, where it is not whole */
+    Floats groups, full, rest; /* of the last round, where it is not whole */
 } Rounds;
 
 FLOATS_INLINE Rounds rounds_of(const LanesPart *x, float m, float n, float batch)
 {
     const Floats groups = up(m * LIST(per_m)) * up(n * LIST(per_n)) * batch * LIST(each);
     const Floats full = down(floats_min(groups * LIST(per_slot), floats_of(2e9F)));
-    return (Rounds){full, groups - full * LIST(slots)};
+    return (Rounds){groups, full, groups - full * LIST(slots)};
 }
 
 /* ---- all kernels ---- */
@@ -428,8 +428,8 @@ FLOATS_INLINE Floats copies_of(const LanesPart *x, const LanesChunk *chunk, cons
     return floats_load(chunk->copy) + c->in_a * a + c->in_b * b;
 }
 
-FLOATS_INLINE Floats times_of(const LanesPart *x, const LanesChunk *chunk, const LanesEnds *ends,
-                              const Common *c)
+FLOATS_INLINE void times_of(const LanesPart *x, const LanesChunk *chunk, const LanesEnds *ends,
+                            const Common *c, ModelLanesTimes *out)
 {
     const Rounds r = rounds_of(x, c->m, c->n, c->batch);
     const Floats chunks = up(c->k * LIST(per_k));
@@ -439,21 +439,24 @@ FLOATS_INLINE Floats times_of(const LanesPart *x, const LanesChunk *chunk, const
     /* most small sizes have no whole round */
     if (floats_bits(r.full > 0.5F)) us += whole_of(x, chunk, ends, c, t, r.full, chunks);
     if (x->any_late) us += late_of(x, &r, t);
-    return c->copies ? us + copies_of(x, chunk, c) : us;
+    if (c->copies) us += copies_of(x, chunk, c);
+    floats_store(out->us, us);
+    floats_store(out->groups, r.groups), floats_store(out->rounds, r.full), floats_store(out->rest, r.rest);
 }
 
 FLOATS_CLONES
-static void all_of(const ModelLanes *l, const uint16_t *part, size_t n, const ModelSize *z, float *out)
+static void all_of(const ModelLanes *l, const uint16_t *part, size_t n, const ModelSize *z,
+                   ModelLanesTimes *out)
 {
     const int ab = level_of(z->align_a) + ALIGNS * level_of(z->align_b);
     const LanesChunk *chunk = l->chunk[ab];
     const LanesEnds *ends = l->ends[level_of(z->align_d)][z->reads_c];
     const Common c = common_of(l, z, l->copies[ab]);
-    for (size_t i = 0; i < n; i++)
-        floats_store(&out[i * FLOATS], times_of(&l->part[part[i]], &chunk[part[i]], &ends[part[i]], &c));
+    for (size_t i = 0; i < n; i++) times_of(&l->part[part[i]], &chunk[part[i]], &ends[part[i]], &c, &out[i]);
 }
 
-void model_lanes_us(const ModelLanes *l, const uint16_t *part, size_t n, const ModelSize *z, float *out)
+void model_lanes_times(const ModelLanes *l, const uint16_t *part, size_t n, const ModelSize *z,
+                       ModelLanesTimes *out)
 {
     all_of(l, part, n, z, out);
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "problem/floats.h"
 #include "problem/model.h"
 
 typedef struct ModelLanes ModelLanes;
@@ -23,8 +24,14 @@ void model_lanes_set(ModelLanes *l, size_t place, const ModelKernel *k, const Mo
                      const ModelRates *r);
 /* Whether such a kernel has its time, not a bound of it alone. */
 bool model_lanes_is_time(const ModelKernel *k);
-/* Microseconds of n parts, each of FLOATS places (problem/floats.h), on a size. out: n * FLOATS elements.
- * INFINITY: the kernel cannot read these operands (model_can_read). */
-void model_lanes_us(const ModelLanes *l, const uint16_t *part, size_t n, const ModelSize *z, float *out);
+/* Of launches of the kernels of a part on a size: microseconds, INFINITY where the kernel cannot read
+ * these operands (model_can_read); work-groups; whole rounds of all compute units, and the work-groups of the
+ * last round where it is not whole, else 0. */
+typedef struct {
+    _Alignas(Floats) float us[FLOATS], groups[FLOATS], rounds[FLOATS], rest[FLOATS];
+} ModelLanesTimes;
+/* Fills in out for n parts, each of FLOATS places (problem/floats.h). */
+void model_lanes_times(const ModelLanes *l, const uint16_t *part, size_t n, const ModelSize *z,
+                       ModelLanesTimes *out);
 
 #endif

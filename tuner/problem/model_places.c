@@ -6,31 +6,50 @@
 
 #include "problem/floats.h"
 
-enum { BLOCK = 16, BLOCKS_MOST = (1 << 16) / BLOCK, GROUP = BLOCK * FLOATS };
+/* A node divides its part of the space by LEVELS levels of halves into CHILDREN parts. The parts of the last
+ * nodes are the cells, of which there are a few times as many as points. */
+enum { LEVELS = 3, CHILDREN = 1 << LEVELS, SPLITS = CHILDREN - 1, CELLS_PER_POINT = 4 };
 
-/* The nearest points of a place, or nearly, itself among them; where there are fewer, points that are far
- * from everything. */
-enum { AROUND = 3 * FLOATS };
+/* The splits of a node: that into its halves, those of these, and those of theirs. A place is in the upper
+ * half where its number is not below. */
+enum { DIM_BITS = 4 };
 typedef struct {
-    float at[MODEL_DIMS * AROUND]; /* by dimension */
-    uint32_t point[AROUND];
-} Around;
+    float at[SPLITS];
+    uint32_t dims; /* DIM_BITS of each split */
+} Node;
+_Static_assert(sizeof(Node) == sizeof(Floats) && (int)MODEL_DIMS <= (int)FLOATS, "a vector holds them");
 
-/* Of each FLOATS of them, by dimension: the least and the largest numbers. */
+/* The points that are the nearest ones to the middle of a cell, or nearly. */
+enum { AROUND = 2 * FLOATS };
+struct ModelCell {
+    uint16_t point[AROUND];
+};
+
+/* A node of the last step and its cells, side by side, so that a search waits for one of them only. */
 typedef struct {
-    size_t n;
-    float *lo, *hi;
-} Boxes;
+    Node node;
+    ModelCell cell[CHILDREN];
+} Last;
+
+/* Of the points that are near the middle of a node's part, so many are looked at for the cells in it; for
+ * each step before the last one NARROW times as many. */
+enum { NEAR_NODE = 64, NARROW = 4, STEPS_MOST = 6 };
 
 struct ModelPlaces {
-    size_t n, n_blocks;
-    float *given[MODEL_DIMS]; /* of each point, as they were set */
-    uint32_t *order;          /* of each place: its point */
-    float *at;                /* of each block, by dimension: its places */
-    Boxes block;              /* of the blocks' points */
-    Boxes group;              /* of those of each FLOATS blocks */
-    Around *around;           /* of each place */
+    size_t n;
+    int steps;                  /* nodes on the way to a cell */
+    ModelPoint *point;          /* behind the last one a far one */
+    Node *node;                 /* of each step but the last one, one after the other */
+    Last *last;                 /* of each node of the last step */
+    uint8_t child[1 << SPLITS]; /* by the splits of which a place is in the upper half, a bit for each */
+    /* while they are sorted */
+    uint32_t *order;            /* the points of each part lie side by side */
+    uint32_t *near[STEPS_MOST]; /* the points near the middle of a node's part, of each step */
+    float *number;              /* of each point, by which points are compared */
 };
+
+/* Octaves. Where there are fewer points than room, a point stands there that is far from everything. */
+static const float FAR = 1e9F;
 
 float model_distance(const ModelPoint *a, const ModelPoint *b)
 {
@@ -39,33 +58,36 @@ float model_distance(const ModelPoint *a, const ModelPoint *b)
     return sum;
 }
 
-static Err boxes_new(Arena *a, size_t n, Boxes *out)
+static uint8_t child_by(unsigned upper)
 {
-    out->n = n;
-    TRY_ALLOC(out->lo = ARENA_LINES(a, floats_padded(n) * MODEL_DIMS, float));
-    TRY_ALLOC(out->hi = ARENA_LINES(a, floats_padded(n) * MODEL_DIMS, float));
-    return ERR_OK;
+    unsigned child = 0;
+    for (unsigned level = 0; level < LEVELS; level++)
+        child = 2 * child + (upper >> ((1U << level) - 1 + child) & 1);
+    return (uint8_t)child;
 }
 
 Err model_places_new(Arena *a, size_t n, ModelPlaces **out)
 {
     ModelPlaces *p = ARENA_NEW(a, ModelPlaces);
+    size_t n_last = 1, n_nodes = 0;
     TRY_ALLOC(*out = p);
-    p->n = n, p->n_blocks = (n + BLOCK - 1) / BLOCK;
+    p->n = n, p->steps = 1;
+    for (; n_last * CHILDREN < CELLS_PER_POINT * n; n_last *= CHILDREN) n_nodes += n_last, p->steps++;
+    if (p->steps > STEPS_MOST) FAIL(ERR_INPUT, "%zu points, at most 65,536", n);
+    TRY_ALLOC(p->point = ARENA_LINES(a, n + 1, ModelPoint));
+    TRY_ALLOC(p->node = ARENA_LINES(a, n_nodes + 1, Node));
+    TRY_ALLOC(p->last = ARENA_LINES(a, n_last, Last));
     TRY_ALLOC(p->order = ARENA_ARRAY(a, n + 1, uint32_t));
-    for (int d = 0; d < MODEL_DIMS; d++) TRY_ALLOC(p->given[d] = ARENA_ARRAY(a, n + 1, float));
-    TRY_ALLOC(p->at = ARENA_LINES(a, p->n_blocks * BLOCK * MODEL_DIMS, float));
-    TRY_ALLOC(p->around = ARENA_LINES(a, n + 1, Around));
-    TRY(boxes_new(a, p->n_blocks, &p->block));
-    return boxes_new(a, floats_padded(p->n_blocks) / FLOATS, &p->group);
+    TRY_ALLOC(p->number = ARENA_ARRAY(a, n + 1, float));
+    for (int s = 0; s < p->steps; s++) TRY_ALLOC(p->near[s] = ARENA_ARRAY(a, n + 1, uint32_t));
+    for (unsigned i = 0; i < 1U << SPLITS; i++) p->child[i] = child_by(i);
+    for (int d = 0; d < MODEL_DIMS; d++) p->point[n].x[d] = FAR;
+    return ERR_OK;
 }
 
-void model_places_set(ModelPlaces *p, size_t i, const ModelPoint *x)
-{
-    for (int d = 0; d < MODEL_DIMS; d++) p->given[d][i] = x->x[d];
-}
+void model_places_set(ModelPlaces *p, size_t i, const ModelPoint *x) { p->point[i] = *x; }
 
-/* ---- sorting ---- */
+/* ---- order ---- */
 
 static bool is_before(const float *x, uint32_t a, uint32_t b) { return x[a] != x[b] ? x[a] < x[b] : a < b; }
 
@@ -75,7 +97,7 @@ static void exchange(uint32_t *order, size_t i, size_t k)
     order[i] = order[k], order[k] = was;
 }
 
-/* Moves the n_less points with the least x of order[0..n) to its start: Hoare's selection. */
+/* Moves the n_less points with the least numbers of order[0..n) to its start: Hoare's selection. */
 static void select_least(const float *x, uint32_t *order, size_t n, size_t n_less)
 {
     size_t from = 0, to = n;
@@ -92,223 +114,214 @@ static void select_least(const float *x, uint32_t *order, size_t n, size_t n_les
     }
 }
 
-static int widest(const ModelPlaces *p, const uint32_t *order, size_t n)
+/* Writes the nearest ones of n points, or all, in no order; returns their number. */
+static size_t nearest(ModelPlaces *p, const ModelPoint *x, const uint32_t *point, size_t n, size_t most,
+                      uint32_t *out)
+{
+    memcpy(out, point, n * sizeof *out);
+    if (n <= most) return n;
+    for (size_t i = 0; i < n; i++) p->number[point[i]] = model_distance(x, &p->point[point[i]]);
+    select_least(p->number, out, n, most);
+    return most;
+}
+
+/* ---- the tree ---- */
+
+/* A part of the space: the points order[0..n) are in it. Those of `near` are near its middle. */
+typedef struct {
+    ModelPoint lo, hi;
+    uint32_t *order;
+    size_t n;
+    const uint32_t *near;
+    size_t n_near;
+} Region;
+
+static ModelPoint middle_of(const Region *r)
+{
+    ModelPoint x = {{0}};
+    for (int d = 0; d < MODEL_DIMS; d++) x.x[d] = (r->lo.x[d] + r->hi.x[d]) / 2;
+    return x;
+}
+
+/* The bounds of a region's points; zeros where there are none. */
+static void bounds_of(const ModelPlaces *p, const Region *r, ModelPoint *lo, ModelPoint *hi)
+{
+    *lo = *hi = r->n ? p->point[r->order[0]] : (ModelPoint){{0}};
+    for (size_t i = 1; i < r->n; i++)
+        for (int d = 0; d < MODEL_DIMS; d++) {
+            const float x = p->point[r->order[i]].x[d];
+            lo->x[d] = fminf(lo->x[d], x), hi->x[d] = fmaxf(hi->x[d], x);
+        }
+}
+
+static int widest(const ModelPoint *lo, const ModelPoint *hi)
 {
     int widest = 0;
-    float most = -1;
-    for (int d = 0; d < MODEL_DIMS; d++) {
-        float lo = INFINITY, hi = -INFINITY;
-        for (size_t i = 0; i < n; i++) {
-            lo = fminf(lo, p->given[d][order[i]]);
-            hi = fmaxf(hi, p->given[d][order[i]]);
-        }
-        if (hi - lo > most) most = hi - lo, widest = d;
-    }
+    for (int d = 1; d < MODEL_DIMS; d++)
+        if (hi->x[d] - lo->x[d] > hi->x[widest] - lo->x[widest]) widest = d;
     return widest;
 }
 
-/* Halves the points along the dimension in which they are spread most, until a part is one block. Halves are
- * whole groups of blocks where there are several. */
-static void split(const ModelPlaces *p, uint32_t *order, size_t n)
+/* The middle between the lower half of a region's points and the others. They are not all the same; those
+ * that are the same stay together. */
+static float median(ModelPlaces *p, const Region *r, int dim)
 {
-    while (n > BLOCK) {
-        const size_t unit = n > GROUP ? GROUP : BLOCK, half = (n / 2 + unit - 1) / unit * unit;
-        select_least(p->given[widest(p, order, n)], order, n, half);
-        split(p, order, half);
-        order += half, n -= half;
+    float below = -INFINITY, at = INFINITY, above = INFINITY;
+    for (size_t i = 0; i < r->n; i++) p->number[r->order[i]] = p->point[r->order[i]].x[dim];
+    select_least(p->number, r->order, r->n, r->n / 2);
+    for (size_t i = r->n / 2; i < r->n; i++) at = fminf(at, p->number[r->order[i]]);
+    for (size_t i = 0; i < r->n; i++) {
+        const float x = p->number[r->order[i]];
+        if (x < at) below = fmaxf(below, x);
+        if (x > at) above = fminf(above, x);
     }
+    return below > -INFINITY ? below + (at - below) / 2 : at + (above - at) / 2;
 }
 
-/* ---- distances ---- */
-
-_Static_assert(MODEL_DIMS == 5, "the sums below have a term for each");
-
-FLOATS_INLINE Floats square(Floats x) { return x * x; }
-
-/* How far x is from an interval along one dimension. */
-FLOATS_INLINE Floats outside(float x, const float *lo, const float *hi)
+/* Where a region is divided: along the dimension in which its points are spread most, or it is itself. */
+static float split_of(ModelPlaces *p, const Region *r, int *dim)
 {
-    return floats_max(floats_max(floats_load(lo) - x, x - floats_load(hi)), floats_of(0));
+    ModelPoint lo, hi;
+    bounds_of(p, r, &lo, &hi);
+    *dim = widest(&lo, &hi);
+    if (hi.x[*dim] > lo.x[*dim]) return median(p, r, *dim);
+    *dim = widest(&r->lo, &r->hi);
+    return middle_of(r).x[*dim];
 }
 
-/* Squares of the distances to FLOATS boxes. */
-FLOATS_INLINE Floats boxes_of(const Boxes *boxes, const float *x, size_t b)
+static Node *node_at(ModelPlaces *p, int step, size_t index)
 {
-    const float *lo = &boxes->lo[b * MODEL_DIMS], *hi = &boxes->hi[b * MODEL_DIMS];
-    return square(outside(x[0], lo, hi)) + square(outside(x[1], lo + FLOATS, hi + FLOATS)) +
-           square(outside(x[2], lo + 2 * FLOATS, hi + 2 * FLOATS)) +
-           square(outside(x[3], lo + 3 * FLOATS, hi + 3 * FLOATS)) +
-           square(outside(x[4], lo + 4 * FLOATS, hi + 4 * FLOATS));
+    size_t first = 0;
+    if (step == p->steps - 1) return &p->last[index].node;
+    for (int s = 0; s < step; s++) first = first * CHILDREN + 1;
+    return &p->node[first + index];
 }
 
-/* Squares of the distances to FLOATS points, whose dimensions are `step` numbers apart. */
-FLOATS_INLINE Floats points_of(const float *x, const float *at, int step)
+static void cell_set(ModelPlaces *p, const Region *r, ModelCell *cell)
 {
-    return square(x[0] - floats_load(at)) + square(x[1] - floats_load(at + step)) +
-           square(x[2] - floats_load(at + 2 * step)) + square(x[3] - floats_load(at + 3 * step)) +
-           square(x[4] - floats_load(at + 4 * step));
+    uint32_t around[NEAR_NODE];
+    const ModelPoint middle = middle_of(r);
+    const size_t n = nearest(p, &middle, r->near, r->n_near, AROUND, around);
+    for (size_t i = 0; i < AROUND; i++) cell->point[i] = (uint16_t)(i < n ? around[i] : p->n);
 }
 
-/* ---- what is around a place ---- */
-
-/* The nearest points that were seen. */
-typedef struct {
-    int n;
-    float distance[AROUND];
-    uint32_t point[AROUND];
-} Nearest;
-
-static void nearest_add(Nearest *x, float distance, uint32_t point)
+static void near_find(ModelPlaces *p, Region *r, int step)
 {
-    if (x->n == AROUND && !(distance < x->distance[AROUND - 1])) return;
-    int at = x->n < AROUND ? x->n++ : AROUND - 1;
-    for (; at > 0 && x->distance[at - 1] > distance; at--)
-        x->distance[at] = x->distance[at - 1], x->point[at] = x->point[at - 1];
-    x->distance[at] = distance, x->point[at] = point;
+    const ModelPoint middle = middle_of(r);
+    size_t most = NEAR_NODE;
+    for (int s = step; s < p->steps - 1; s++) most *= NARROW;
+    r->n_near = nearest(p, &middle, r->near, r->n_near, most, p->near[step]);
+    r->near = p->near[step];
 }
 
-static void nearest_add_block(const ModelPlaces *p, const float *x, size_t block, Nearest *nearest)
+/* half: the halves on the way to the region, a bit for each level. */
+static void divide(ModelPlaces *p, Region r, int level, size_t half)
 {
-    float distance[BLOCK];
-    for (int i = 0; i < BLOCK; i += FLOATS)
-        floats_store(&distance[i], points_of(x, &p->at[block * BLOCK * MODEL_DIMS + (size_t)i], BLOCK));
-    for (size_t i = 0; i < BLOCK && block * BLOCK + i < p->n; i++)
-        nearest_add(nearest, distance[i], p->order[block * BLOCK + i]);
-}
-
-/* The place's own block comes first, so that most others are too far. */
-FLOATS_CLONES
-static void around_set(ModelPlaces *p, size_t place)
-{
-    static const float FAR = 1e9F; /* octaves */
-    Around *a = &p->around[place];
-    Nearest nearest;
-    float x[MODEL_DIMS], box[FLOATS];
-    nearest.n = 0;
-    for (int d = 0; d < MODEL_DIMS; d++) x[d] = p->given[d][p->order[place]];
-    nearest_add_block(p, x, place / BLOCK, &nearest);
-    for (size_t b = 0; b < p->n_blocks; b++) {
-        if (b % FLOATS == 0) floats_store(box, boxes_of(&p->block, x, b));
-        if (b == place / BLOCK) continue;
-        if (nearest.n < AROUND || box[b % FLOATS] < nearest.distance[AROUND - 1])
-            nearest_add_block(p, x, b, &nearest);
+    const int step = level / LEVELS, in_node = level % LEVELS;
+    if (step == p->steps) {
+        cell_set(p, &r, &p->last[half / CHILDREN].cell[half % CHILDREN]);
+        return;
     }
-    for (int i = 0; i < AROUND; i++) {
-        a->point[i] = i < nearest.n ? nearest.point[i] : 0;
-        for (int d = 0; d < MODEL_DIMS; d++)
-            a->at[d * AROUND + i] = i < nearest.n ? p->given[d][nearest.point[i]] : FAR;
-    }
-}
-
-/* Sets one number of a box. */
-static void box_set(Boxes *boxes, size_t box, size_t dim, float lo, float hi)
-{
-    const size_t at = (box / FLOATS * MODEL_DIMS + dim) * FLOATS + box % FLOATS;
-    boxes->lo[at] = lo, boxes->hi[at] = hi;
-}
-
-/* The box of the points of n places; that of none is far from everything. */
-static void places_box(const ModelPlaces *p, size_t from, size_t n, Boxes *boxes, size_t box)
-{
-    for (size_t d = 0; d < MODEL_DIMS; d++) {
-        float lo = INFINITY, hi = -INFINITY;
-        for (size_t i = from; i < from + n && i < p->n; i++) {
-            lo = fminf(lo, p->given[d][p->order[i]]);
-            hi = fmaxf(hi, p->given[d][p->order[i]]);
-        }
-        box_set(boxes, box, d, lo, hi);
-    }
+    if (in_node == 0) near_find(p, &r, step);
+    int dim;
+    const float at = split_of(p, &r, &dim);
+    Node *node = node_at(p, step, half >> in_node);
+    const size_t first = ((size_t)1 << in_node) - 1, split = first + (half & first);
+    node->at[split] = at, node->dims |= (uint32_t)dim << split * DIM_BITS;
+    size_t n = 0;
+    for (size_t i = 0; i < r.n; i++)
+        if (p->point[r.order[i]].x[dim] < at) exchange(r.order, i, n++);
+    Region lower = r, upper = r;
+    lower.n = n, upper.n = r.n - n, upper.order = r.order + n;
+    lower.hi.x[dim] = upper.lo.x[dim] = at;
+    divide(p, lower, level + 1, 2 * half);
+    divide(p, upper, level + 1, 2 * half + 1);
 }
 
 void model_places_sort(ModelPlaces *p)
 {
+    Region all = {.order = p->order, .n = p->n, .near = p->order, .n_near = p->n};
     for (size_t i = 0; i < p->n; i++) p->order[i] = (uint32_t)i;
-    split(p, p->order, p->n);
-    for (size_t place = 0; place < p->n_blocks * BLOCK; place++)
-        for (size_t d = 0; d < MODEL_DIMS; d++)
-            p->at[(place / BLOCK * MODEL_DIMS + d) * BLOCK + place % BLOCK] =
-                place < p->n ? p->given[d][p->order[place]] : INFINITY;
-    for (size_t b = 0; b < floats_padded(p->block.n); b++) places_box(p, b * BLOCK, BLOCK, &p->block, b);
-    for (size_t g = 0; g < floats_padded(p->group.n); g++) places_box(p, g * GROUP, GROUP, &p->group, g);
-    for (size_t q = 0; q < p->n; q++) around_set(p, q);
+    bounds_of(p, &all, &all.lo, &all.hi);
+    divide(p, all, 0, 0);
 }
 
 /* ---- the search ---- */
 
-/* Numbers replace the last bits of distances, so that the least of them tells what it belongs to. Bits of
- * numbers that are not negative have the order of the numbers. Compilers keep loops over few vectors, and
- * what these have in memory: steps are macros. */
-enum { FAR_BITS = 0x7f800000 /* of INFINITY */, BLOCKS = 2, NUMBERS = 64, AROUND_MASK = 31 };
-_Static_assert((int)BLOCKS *(int)BLOCK <= (int)NUMBERS && (int)AROUND <= (int)AROUND_MASK, "numbers fit");
-
-/* Takes boxes into the nearest ones of each lane, with their numbers. */
-FLOATS_INLINE FloatsMask boxes_add(const Boxes *boxes, const float *x, size_t b, FloatsMask least)
+/* The numbers of x that a node's splits compare. The last bits of an element of `dims` name a dimension. */
+FLOATS_INLINE Floats compared_of(Floats x, FloatsMask dims)
 {
-    const FloatsMask number = FLOATS_LANES + (int32_t)b;
-    return floats_mask_min(least, ((FloatsMask)boxes_of(boxes, x, b) & -BLOCKS_MOST) | number);
+#ifdef __clang__
+    Floats v;
+    for (int i = 0; i < FLOATS; i++) v[i] = x[dims[i] & (FLOATS - 1)];
+    return v;
+#else
+    return __builtin_shuffle(x, dims);
+#endif
 }
 
-/* Of each lane the box of a block that is the nearest one, with the block's number: among all blocks where
- * there are few, else among those of the nearest groups. */
-FLOATS_INLINE FloatsMask nearest_boxes(const ModelPlaces *p, const float *x)
+FLOATS_INLINE size_t child_of(const ModelPlaces *p, const Node *node, Floats x)
 {
-    enum { FEW_GROUPS = 8 };
-    const FloatsMask none = FLOATS_LANES | FAR_BITS;
-    FloatsMask least = none, group = none;
-    if (p->group.n <= FEW_GROUPS) {
-        for (size_t b = 0; b < p->n_blocks; b += FLOATS) least = boxes_add(&p->block, x, b, least);
-        return least;
-    }
-    for (size_t g = 0; g < p->group.n; g += FLOATS) group = boxes_add(&p->group, x, g, group);
-#define NEXT_GROUP                                                                                           \
-    do {                                                                                                     \
-        const int32_t box = floats_mask_least(group);                                                        \
-        group |= (group == floats_mask_of(box)) & INT32_MAX;                                                 \
-        const size_t g = (size_t)box & (BLOCKS_MOST - 1);                                                    \
-        least = boxes_add(&p->block, x, (g < p->group.n ? g : 0) * FLOATS, least);                           \
-    } while (0)
-    NEXT_GROUP;
-    NEXT_GROUP;
-    NEXT_GROUP;
-#undef NEXT_GROUP
-    return least;
+    typedef uint32_t Dims __attribute__((vector_size(sizeof(Floats))));
+    const Dims dims = (node->dims - (Dims){0}) >> (DIM_BITS * (Dims)FLOATS_LANES);
+    Floats at;
+    memcpy(&at, node, sizeof at);
+    return p->child[~floats_negative(compared_of(x, (FloatsMask)dims) - at) & ((1U << SPLITS) - 1)];
 }
 
-/* The place of the nearest point in the BLOCKS nearest blocks. */
-FLOATS_INLINE size_t nearest_place(const ModelPlaces *p, const float *x)
+FLOATS_CLONES
+static const ModelCell *cell_of(const ModelPlaces *p, const ModelPoint *point)
 {
-    FloatsMask boxes = nearest_boxes(p, x), number = FLOATS_LANES, least = floats_mask_of(INT32_MAX);
-    size_t block[BLOCKS];
-#define POINTS(at)                                                                                           \
-    least = floats_mask_min(least, ((FloatsMask)points_of(x, at, BLOCK) & -NUMBERS) | number);               \
-    number += FLOATS
-#define NEXT_BLOCK(i)                                                                                        \
-    do {                                                                                                     \
-        const int32_t box = floats_mask_least(boxes);                                                        \
-        boxes |= (boxes == floats_mask_of(box)) & INT32_MAX;                                                 \
-        block[i] = (size_t)box & (BLOCKS_MOST - 1);                                                          \
-        if (block[i] >= p->n_blocks) block[i] = 0;                                                           \
-        const float *at = &p->at[block[i] * BLOCK * MODEL_DIMS];                                             \
-        POINTS(at);                                                                                          \
-        POINTS(at + FLOATS);                                                                                 \
-    } while (0)
-    NEXT_BLOCK(0);
-    NEXT_BLOCK(1);
-    _Static_assert((int)BLOCK == 2 * (int)FLOATS, "two steps for each block");
-    const size_t found = (size_t)floats_mask_least(least) & (NUMBERS - 1);
-    return block[found / BLOCK] * BLOCK + found % BLOCK;
+    const Floats x = floats_load(point->x);
+    const Node *node = p->node;
+    size_t index = 0, n = 1;
+    for (int s = 1; s < p->steps; s++, node += n, n *= CHILDREN)
+        index = index * CHILDREN + child_of(p, &node[index], x);
+    const Last *last = &p->last[index];
+    for (size_t i = 1; i < CHILDREN; i += 2) __builtin_prefetch(&last->cell[i]);
+    return &last->cell[child_of(p, &last->node, x)];
 }
+
+/* Squares of the distances to FLOATS points: rows of squares, whose sums are in four lanes each, then in two,
+ * then in one. */
+FLOATS_INLINE Floats distances_of(const ModelPlaces *p, Floats x, const uint16_t *point)
+{
+#define ROW(i) floats_load(p->point[point[i]].x) - x
+#define SQUARE(v) (v) * (v)
+#define SUM_4(a, b)                                                                                          \
+    FLOATS_SHUFFLE_2(a, b, 0, 1, 2, 3, 8, 9, 10, 11) + FLOATS_SHUFFLE_2(a, b, 4, 5, 6, 7, 12, 13, 14, 15)
+#define SUM_2(a, b)                                                                                          \
+    FLOATS_SHUFFLE_2(a, b, 0, 1, 8, 9, 4, 5, 12, 13) + FLOATS_SHUFFLE_2(a, b, 2, 3, 10, 11, 6, 7, 14, 15)
+#define SUM_1(a, b)                                                                                          \
+    FLOATS_SHUFFLE_2(a, b, 0, 2, 8, 10, 4, 6, 12, 14) + FLOATS_SHUFFLE_2(a, b, 1, 3, 9, 11, 5, 7, 13, 15)
+    const Floats a = ROW(0), b = ROW(1), c = ROW(2), d = ROW(3), e = ROW(4), f = ROW(5), g = ROW(6),
+                 h = ROW(7), aa = SQUARE(a), bb = SQUARE(b), cc = SQUARE(c), dd = SQUARE(d), ee = SQUARE(e),
+                 ff = SQUARE(f), gg = SQUARE(g), hh = SQUARE(h);
+    const Floats ae = SUM_4(aa, ee), bf = SUM_4(bb, ff), cg = SUM_4(cc, gg), dh = SUM_4(dd, hh);
+    const Floats abef = SUM_2(ae, bf), cdgh = SUM_2(cg, dh);
+    return SUM_1(abef, cdgh);
+#undef ROW
+#undef SQUARE
+#undef SUM_4
+#undef SUM_2
+#undef SUM_1
+}
+
+/* Numbers replace the last bits of distances, so that no two of these are the same. Bits of numbers that are
+ * not negative have the order of the numbers. Compilers keep loops over few vectors, and what these have in
+ * memory: steps are macros. */
+enum { AROUND_MASK = AROUND - 1 };
+_Static_assert((AROUND & AROUND_MASK) == 0, "a power of two");
 
 /* The order of all keys. A key's rank is the number of keys that are less. */
-FLOATS_INLINE void order_of(FloatsMask a, FloatsMask b, FloatsMask c, const int32_t key[AROUND],
-                            uint32_t order[AROUND])
+FLOATS_INLINE void order_of(FloatsMask a, FloatsMask b, const int32_t key[AROUND], uint32_t order[AROUND])
 {
-    FloatsMask ranks[3] = {{0}, {0}, {0}};
+    FloatsMask ranks[2] = {{0}, {0}};
     int32_t rank[AROUND];
 #define RANK(i)                                                                                              \
     do {                                                                                                     \
         const FloatsMask x = floats_mask_of(key[i]);                                                         \
-        ranks[0] -= x < a, ranks[1] -= x < b, ranks[2] -= x < c; /* true is -1 */                            \
+        ranks[0] -= x < a, ranks[1] -= x < b; /* true is -1 */                                               \
     } while (0)
 #define RANK_4(i)                                                                                            \
     do {                                                                                                     \
@@ -321,37 +334,38 @@ FLOATS_INLINE void order_of(FloatsMask a, FloatsMask b, FloatsMask c, const int3
     RANK_4(4);
     RANK_4(8);
     RANK_4(12);
-    RANK_4(16);
-    RANK_4(20);
-    _Static_assert((int)AROUND == 24, "a rank for each");
+    _Static_assert((int)AROUND == 16, "a rank for each");
     memcpy(rank, ranks, sizeof rank);
     for (uint32_t i = 0; i < AROUND; i++) order[rank[i]] = i;
+#undef RANK
+#undef RANK_4
 }
 
 FLOATS_CLONES
-static void near_of(const ModelPlaces *p, const ModelPoint *x, int n, uint32_t near[MODEL_NEAR],
-                    float distance[MODEL_NEAR])
+static void near_of(const ModelPlaces *p, const ModelPoint *point, const ModelCell *cell,
+                    uint32_t near[MODEL_NEAR], float distance[MODEL_NEAR])
 {
-    const Around *around = &p->around[nearest_place(p, x->x)];
+    const Floats x = floats_load(point->x);
     int32_t key[AROUND];
     uint32_t order[AROUND];
 #define KEYS(i)                                                                                              \
-    ((FloatsMask)points_of(x->x, &around->at[(i)*FLOATS], AROUND) & ~AROUND_MASK) |                          \
-        (FLOATS_LANES + (i)*FLOATS)
-    const FloatsMask keys[] = {KEYS(0), KEYS(1), KEYS(2)};
+    ((FloatsMask)distances_of(p, x, &cell->point[(i)*FLOATS]) & ~AROUND_MASK) | (FLOATS_LANES + (i)*FLOATS)
+    const FloatsMask keys[] = {KEYS(0), KEYS(1)};
     memcpy(key, keys, sizeof key);
-    order_of(keys[0], keys[1], keys[2], key, order);
-    for (int i = 0; i < n; i++) {
-        const int32_t bits = key[order[i]] & ~AROUND_MASK;
-        near[i] = around->point[order[i]];
-        memcpy(&distance[i], &bits, sizeof bits);
-    }
+    order_of(keys[0], keys[1], key, order);
+    for (int i = 0; i < MODEL_NEAR; i++) near[i] = cell->point[order[i]];
+        /* whole, because it is loaded as a whole at once */
+#define KEY(i) key[order[i]]
+    const FloatsMask least = {KEY(0), KEY(1), KEY(2), KEY(3), KEY(4), KEY(5), KEY(6), KEY(7)};
+    _Static_assert((int)MODEL_NEAR == 8 && (int)FLOATS == 8, "a vector of them");
+    floats_store(distance, (Floats)(least & ~AROUND_MASK));
 }
 
-int model_places_near(const ModelPlaces *p, const ModelPoint *x, uint32_t near[MODEL_NEAR],
-                      float distance[MODEL_NEAR])
+const ModelCell *model_places_cell(const ModelPlaces *p, const ModelPoint *x) { return cell_of(p, x); }
+
+int model_places_near(const ModelPlaces *p, const ModelPoint *x, const ModelCell *cell,
+                      uint32_t near[MODEL_NEAR], float distance[MODEL_NEAR])
 {
-    const int n = p->n < MODEL_NEAR ? (int)p->n : MODEL_NEAR;
-    if (n > 0) near_of(p, x, n, near, distance);
-    return n;
+    near_of(p, x, cell, near, distance);
+    return p->n < MODEL_NEAR ? (int)p->n : MODEL_NEAR;
 }

@@ -16,10 +16,19 @@
  * good. The values were chosen on recorded times of an H200 in f16 (test/README.md). */
 static const float ALIGNED = 3, FAR_WEIGHT = 0.15F, FAR_LOSS = 0.1F;
 
+FLOATS_CLONES
+static void point_of(const ModelSize *z, float x[FLOATS])
+{
+    const Floats log =
+        floats_log2((Floats){(float)z->m, (float)z->n, (float)z->k, (float)z->batch, 1, 1, 1, 1});
+    floats_store(x, floats_pick(FLOATS_LANES < 4, log, (Floats){0, 0, 0, 0, ALIGNED * model_aligned(z)}));
+}
+
 ModelPoint model_point(const ModelSize *z)
 {
-    return (ModelPoint){{log2f((float)z->m), log2f((float)z->n), log2f((float)z->k), log2f((float)z->batch),
-                         ALIGNED * model_aligned(z)}};
+    ModelPoint x;
+    point_of(z, x.x);
+    return x;
 }
 
 static double entry_time(const ModelEntry *e, const ModelSize *z)
@@ -198,10 +207,11 @@ static void left_of(ModelSelector *s, size_t p)
         if (isnan(*left) && !isnan(residual)) {
             const ModelEntry *e = &s->entry[k];
             ModelTime t;
-            const ModelTime *const time = &t;
+            ModelForestLaunch launch;
             float trees;
             model_time_ready(&s->ready[k], &e->kernel, &e->device, &e->rates, &s->size[p], &t);
-            model_forest_values(s->forest, &z, 1, &k, &time, &trees);
+            model_forest_launch(&t, &launch);
+            model_forest_values(s->forest, &z, 1, &k, &launch, &trees);
             *left = residual - trees;
         }
     }
@@ -258,8 +268,8 @@ static float near_common(const ModelSelector *s, const ModelNear *near)
 void model_near(const ModelSelector *s, const ModelSize *z, ModelNear *out)
 {
     const ModelPoint x = model_point(z);
-    float distance[MODEL_NEAR] = {0};
-    out->n = model_places_near(s->places, &x, out->point, distance);
+    float distance[MODEL_NEAR];
+    out->n = model_places_near(s->places, &x, model_places_cell(s->places, &x), out->point, distance);
     for (int i = 0; i < out->n; i++) out->weight[i] = model_near_weight(distance[i]);
     out->common = near_common(s, out);
 }
@@ -279,17 +289,17 @@ static float near_residual(const ModelSelector *s, const ModelNear *near, size_t
 void model_expected(const ModelSelector *s, const ModelNear *near, int n, const size_t *kernel,
                     const ModelSize *z, const ModelForestSize *of, ModelExpected *out)
 {
-    ModelTime t[MODEL_FOREST_LAUNCHES];
-    const ModelTime *time[MODEL_FOREST_LAUNCHES];
+    ModelForestLaunch launch[MODEL_FOREST_LAUNCHES];
     float trees[MODEL_FOREST_LAUNCHES] = {0};
     for (int i = 0; i < n; i++) {
         const size_t k = kernel[i];
         const ModelEntry *e = &s->entry[k];
-        time[i] = &t[i];
-        out[i].seconds = model_time_ready(&s->ready[k], &e->kernel, &e->device, &e->rates, z, &t[i]);
+        ModelTime t;
+        out[i].seconds = model_time_ready(&s->ready[k], &e->kernel, &e->device, &e->rates, z, &t);
+        model_forest_launch(&t, &launch[i]);
         out[i].near = near_residual(s, near, k) + near->common;
     }
-    if (s->forest) model_forest_values(s->forest, of, n, kernel, time, trees);
+    if (s->forest) model_forest_values(s->forest, of, n, kernel, launch, trees);
     for (int i = 0; i < n; i++) {
         out[i].all = out[i].near + trees[i];
         out[i].seconds *= (double)expf(out[i].all);
