@@ -23,6 +23,7 @@
 enum { FLOATS = 8 };
 typedef float Floats __attribute__((vector_size(32)));
 typedef int32_t FloatsMask __attribute__((vector_size(32)));
+typedef uint32_t FloatsBits __attribute__((vector_size(32)));
 /* The number of each lane. */
 #define FLOATS_LANES ((FloatsMask){0, 1, 2, 3, 4, 5, 6, 7})
 
@@ -148,14 +149,13 @@ FLOATS_INLINE Floats floats_log2(Floats x)
  * x / ln 2, which are the last bits of a large number when it is added; times a polynomial of the rest. */
 FLOATS_INLINE Floats floats_exp(Floats x)
 {
-    typedef uint32_t Bits __attribute__((vector_size(sizeof x)));
     const Floats large = floats_of(12582912), at = x * 1.44269504F, whole = at + large,
                  r = at - (whole - large);
     const Floats y =
         1.00000007F +
         r * (0.693146967F +
              r * (0.240221202F + r * (0.0555071332F + r * (0.00967551501F + r * 0.0013276375F))));
-    return (Floats)((Bits)y + ((Bits)whole << 23));
+    return (Floats)((FloatsBits)y + ((FloatsBits)whole << 23));
 }
 
 /* The fourth root of positive numbers, to 6e-4, never more: from y near x^(-1/4), whose bits are about a

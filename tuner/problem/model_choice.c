@@ -34,6 +34,12 @@ Err model_choice_new(Arena *a, size_t n_kernels, size_t n_points, ModelChoice **
     return ERR_OK;
 }
 
+/* Of a kernel, an element of ModelChoicePart. */
+static int32_t said_of(int16_t expected, int16_t near)
+{
+    return (int32_t)((uint32_t)(uint16_t)expected << 16 | (uint16_t)near);
+}
+
 static int16_t units_of(float x)
 {
     const float units = x * MODEL_CHOICE_UNITS;
@@ -42,7 +48,7 @@ static int16_t units_of(float x)
 
 /* Of a point, in the order of the kernels. */
 typedef struct {
-    int16_t expected[MODEL_KERNELS_MAX], near[MODEL_KERNELS_MAX];
+    int32_t said[MODEL_KERNELS_MAX];
     float seconds[MODEL_KERNELS_MAX], best;
 } PointTimes;
 
@@ -63,7 +69,7 @@ static void point_times(const ModelSelector *s, size_t p, PointTimes *out)
         for (int q = 0; q < n; q++) {
             const size_t k = kernel[q];
             const bool reads = model_can_read(&s->entry[k].kernel, z->align_a, z->align_b);
-            out->expected[k] = units_of(x[q].all), out->near[k] = units_of(x[q].near);
+            out->said[k] = said_of(units_of(x[q].all), units_of(x[q].near));
             out->seconds[k] = reads ? (float)x[q].seconds : INFINITY;
             out->best = out->seconds[k] < out->best ? out->seconds[k] : out->best;
         }
@@ -77,8 +83,7 @@ static void point_make(const ModelSelector *s, size_t p)
     PointTimes t;
     point_times(s, p, &t);
     for (size_t k = 0; k < s->n_kernels; k++) {
-        ModelChoicePart *part = &c->of[p * c->n_parts + k / FLOATS];
-        part->expected[k % FLOATS] = t.expected[k], part->near[k % FLOATS] = t.near[k];
+        c->of[p * c->n_parts + k / FLOATS].said[k % FLOATS] = t.said[k];
         for (int i = 0; i < MODEL_GOODS; i++)
             if (t.seconds[k] <= GOOD[s->forest != NULL][i] * t.best)
                 c->on[i][k * c->n_point_words + p / WORD] |= UINT64_C(1) << p % WORD;
@@ -135,8 +140,7 @@ static void point_sort(const ModelSelector *s, size_t p)
     memcpy(was, of, c->n_parts * sizeof *of);
     for (size_t i = 0; i < s->n_kernels; i++) {
         const size_t k = c->kernel[i];
-        of[i / FLOATS].expected[i % FLOATS] = was[k / FLOATS].expected[k % FLOATS];
-        of[i / FLOATS].near[i % FLOATS] = was[k / FLOATS].near[k % FLOATS];
+        of[i / FLOATS].said[i % FLOATS] = was[k / FLOATS].said[k % FLOATS];
         for (int q = 0; q < MODEL_GOODS; q++)
             if (c->on[q][k * c->n_point_words + p / WORD] >> p % WORD & 1)
                 c->good[q][p * c->n_words + i / FLOATS / WORD] |= UINT64_C(1) << i / FLOATS % WORD;
@@ -224,17 +228,20 @@ typedef struct {
     _Alignas(Floats) int32_t key[MODEL_KERNELS_MAX];
 } Parts;
 
-typedef int16_t Shorts __attribute__((vector_size(2 * FLOATS)));
-FLOATS_INLINE Floats floats_of_shorts(const int16_t *p)
+FLOATS_INLINE Floats expected_of(const ModelChoicePart *p)
 {
-    Shorts v;
-    memcpy(&v, p, sizeof v);
-    return __builtin_convertvector(v, Floats);
+    return __builtin_convertvector(floats_mask_load(p->said) >> 16, Floats);
+}
+
+FLOATS_INLINE Floats near_of(const ModelChoicePart *p)
+{
+    const FloatsBits upper = (FloatsBits)floats_mask_load(p->said) << 16;
+    return __builtin_convertvector((FloatsMask)upper >> 16, Floats);
 }
 
 /* A mean of what the nearest points say of the part `at`. All NEAREST points are added, with weight 0 where
  * there are fewer, because compilers do not unroll a loop over them. */
-#define POINT(i, what) near->weight[i] * floats_of_shorts(near->of[i][at].what)
+#define POINT(i, what) near->weight[i] * what(&near->of[i][at])
 #define POINTS(what)                                                                                         \
     (POINT(0, what) + POINT(1, what)) + (POINT(2, what) + POINT(3, what)) + (POINT(4, what) + POINT(5, what))
 _Static_assert(NEAREST == 6, "a term for each");
@@ -247,7 +254,7 @@ static void expect(const ModelSelector *s, const Nearest *near, Parts *p)
     FloatsMask number = FLOATS_LANES;
     for (size_t i = 0; i < p->n; i++, number += FLOATS) {
         const size_t at = p->part[i];
-        const Floats factor = floats_exp(POINTS(expected));
+        const Floats factor = floats_exp(POINTS(expected_of));
         floats_store(&p->factor[i * FLOATS], factor);
         floats_mask_store(&p->key[i * FLOATS], keys_of(floats_load(p->times[i].us), factor, number));
     }
@@ -459,7 +466,7 @@ static void seconds_by_trees(const ModelChoice *c, const Nearest *near, const si
     float said[FINALISTS][FLOATS];
     for (int i = 0; i < FINALISTS; i++) {
         const size_t at = c->place[kernel[i]] / FLOATS;
-        floats_store(said[i], POINTS(near));
+        floats_store(said[i], POINTS(near_of));
     }
 #define SAID(i) said[i][c->place[kernel[i]] % FLOATS] + trees[i]
 #define SECONDS(i) launch[i].x[MODEL_LAUNCH_SECONDS]

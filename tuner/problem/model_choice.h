@@ -19,11 +19,12 @@
 #include "problem/model_launch.h"
 #include "problem/model_select.h"
 
-/* Of a point and the kernels of a part, in units of 1 / MODEL_CHOICE_UNITS: what is expected, and what near
- * points say of it. Both lie together, so that a choice that reads the one has the other in the cache. */
+/* Of a point and the kernels of a part, in units of 1 / MODEL_CHOICE_UNITS: what is expected, in the upper
+ * half of a number, and what near points say of it, in the lower one, so that both take an instruction or two
+ * for all kernels, and a choice that reads the one has the other in the cache. */
 enum { MODEL_CHOICE_UNITS = 2048 };
 typedef struct {
-    int16_t expected[FLOATS], near[FLOATS];
+    int32_t said[FLOATS];
 } ModelChoicePart;
 
 /* Points on which kernels are good: on the nearest points of a size more of them count than on others. */

@@ -262,8 +262,7 @@ FLOATS_INLINE Floats compared_of(Floats x, FloatsMask dims)
 
 FLOATS_INLINE size_t child_of(const ModelPlaces *p, const Node *node, Floats x)
 {
-    typedef uint32_t Dims __attribute__((vector_size(sizeof(Floats))));
-    const Dims dims = (node->dims - (Dims){0}) >> (DIM_BITS * (Dims)FLOATS_LANES);
+    const FloatsBits dims = (node->dims - (FloatsBits){0}) >> (DIM_BITS * (FloatsBits)FLOATS_LANES);
     Floats at;
     memcpy(&at, node, sizeof at);
     return p->child[~floats_negative(compared_of(x, (FloatsMask)dims) - at) & ((1U << SPLITS) - 1)];
