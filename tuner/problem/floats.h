@@ -16,8 +16,6 @@
 #else
 #define FLOATS_CLONES
 #endif
-/* Warns of vectors as results, which no function that is not inlined has. */
-#pragma GCC diagnostic ignored "-Wpsabi"
 #define FLOATS_INLINE static inline __attribute__((always_inline))
 
 enum { FLOATS = 8 };
