@@ -58,9 +58,9 @@ enum { ALIGNS = MODEL_ALIGNS, ALIGNS_AB = ALIGNS * ALIGNS };
 _Static_assert(1 << (ALIGNS - 1) == MODEL_ALIGN_MAX, "the last alignment is the largest");
 static int level_of(int32_t align) { return __builtin_ctz((unsigned)align | MODEL_ALIGN_MAX); }
 
-/* The lists of FLOATS kernels lie side by side. */
+/* The lists of FLOATS kernels lie side by side, none of them in two lines of the cache. */
 typedef struct {
-#define LANES_FIELD(name) float name[FLOATS];
+#define LANES_FIELD(name) _Alignas(Floats) float name[FLOATS];
     LANES_LISTS(LANES_FIELD)
     LANES_ORDER_LISTS(LANES_FIELD)
     bool any_late; /* is not 0 of all kernels */
