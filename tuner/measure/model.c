@@ -196,6 +196,9 @@ static Err host_kernel_numbers(const Solution *s, const Target *t, ModelKernel *
     double loads = (p.mv + p.nr) * p.parts, vector = t->vector_bits / 8.0;
     const int tile[2] = {p.mt0, p.mt1}, unit[2] = {p.mr, p.nr}, block[2] = {p.mc, p.nc};
     const int m = p.crossed, n = 1 - m; /* of the program's sides those that are the problem's M and N */
+    /* kernels with tiles for edges (host/tile.c) take as many vectors and columns as there are */
+    const int step[2] = {p.direct ? p.vl : p.mr, p.direct || p.runs ? 1 : p.nr},
+              bytes = type_bytes((DataType)s->pt->DataType);
     *k = (ModelKernel){.class = MODEL_HOST,
                        .mapping = mapping_of(s),
                        .tile_m = tile[m],
@@ -206,8 +209,8 @@ static Err host_kernel_numbers(const Solution *s, const Target *t, ModelKernel *
                        .stages = 1,
                        .cluster_m = 1,
                        .cluster_n = 1,
-                       .load_a = 16,
-                       .load_b = 16,
+                       .load_a = step[m] * bytes,
+                       .load_b = step[n] * bytes,
                        .store = 16,
                        .free_a = !s->pt->TransposeA,
                        .free_b = s->pt->TransposeB,

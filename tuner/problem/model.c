@@ -406,6 +406,11 @@ static double gpu_time(const ModelKernel *k, const ModelDevice *d, const ModelRa
 
 /* ---- CPUs ---- */
 
+double model_host_step(int32_t load, int32_t bytes, int32_t unit)
+{
+    return least(unit, most(1, (double)load / bytes));
+}
+
 static double host_time(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, const ModelSize *z,
                         ModelTime *out)
 {
@@ -415,18 +420,22 @@ static double host_time(const ModelKernel *k, const ModelDevice *d, const ModelR
     double per = z->batch * rounds / threads, hz = d->clock_hz;
     double micro_m = up(z->m / k->unit_m), micro_n = up(z->n / k->unit_n);
     double k_blocks = up(z->k / k->depth), ab = k->bytes_ab, micro = micro_m * micro_n * k_blocks;
-    double unit = (double)k->unit_m * k->unit_n;
+    double step_m = model_host_step(k->load_a, k->bytes_ab, k->unit_m),
+           step_n = model_host_step(k->load_b, k->bytes_ab, k->unit_n);
+    double vectors = up(z->m / step_m), columns = up(z->n / step_n), rows = vectors * step_m,
+           elements = rows * columns * step_n;
+    double loads = (vectors * micro_n + columns * micro_m) / (k->unit_m / step_m + k->unit_n / step_n);
     Waves sum = {.detailed = true};
     double *t = sum.term;
-    t[MODEL_TERM_math] = per * 2 * micro_m * micro_n * unit * z->k / (k->rate * r->math) / hz;
-    t[MODEL_TERM_local] = per * micro_m * micro_n * z->k * k->local_bytes / (d->local_rate * r->local) / hz;
+    t[MODEL_TERM_math] = per * 2 * elements * z->k / (k->rate * r->math) / hz;
+    t[MODEL_TERM_local] = per * loads * z->k * k->local_bytes / (d->local_rate * r->local) / hz;
     /* A's block is read for each column of register tiles; it stays in the L1 cache only when it is small */
-    double a_reads = micro_m * k->unit_m * z->k * micro_n * ab;
+    double a_reads = rows * z->k * micro_n * ab;
     double block = least(z->m, k->block_m) * least(z->k, k->depth) * ab;
     double l2_rate = d->l2_rate * r->l2;
     sum.l2_read = block > 16384 ? z->batch * a_reads : 0;
     t[MODEL_TERM_l2] = rounds / threads * sum.l2_read / l2_rate;
-    double calls = per * micro * (r->chunk_clocks + unit * r->step_clocks) / hz;
+    double calls = per * (micro * r->chunk_clocks + k_blocks * elements * r->step_clocks) / hz;
     double chain = per * micro_m * micro_n * z->k * k->steps / 4.0 / hz;
     t[MODEL_TERM_latency] = calls + chain;
     double a_pack = k->pack_a ? z->m * z->k * up(z->n / k->block_n) : 0;
@@ -452,7 +461,7 @@ static double host_time(const ModelKernel *k, const ModelDevice *d, const ModelR
     out->tiles = tiles;
     out->waves = up(tiles / threads);
     out->last_fill = 1 / rounds;
-    out->edge_waste = 1 - z->m * z->n / (micro_m * micro_n * unit);
+    out->edge_waste = 1 - z->m * z->n / elements;
     return seconds;
 }
 

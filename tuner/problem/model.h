@@ -84,9 +84,10 @@ typedef struct {
     int32_t mapping;    /* width of the bands of tiles: > 0 along N, < 0 along M */
     int32_t cluster_m, cluster_n;
     int32_t bytes_ab, bytes_d, bytes_sum; /* of an element of A and B, of D, of a sum in the workspace */
-    int32_t load_a, load_b, store;        /* bytes of one access to global memory */
-    int32_t free_a, free_b;               /* M of A, N of B is contiguous in memory, else K */
-    int32_t steps;                        /* dependent steps of the main loop in one chunk of `depth` */
+    /* bytes of one access to global memory; host: of A and B that are multiplied at once (model_host_step) */
+    int32_t load_a, load_b, store;
+    int32_t free_a, free_b; /* M of A, N of B is contiguous in memory, else K */
+    int32_t steps;          /* dependent steps of the main loop in one chunk of `depth` */
     union {
         struct {
             int32_t unit_m, unit_n;   /* host: register tile */
@@ -121,10 +122,10 @@ typedef struct {
  * device's rates (1: all of it), the others seconds or clocks. Rows: name, first value by class (vector,
  * matrix, engine, host), meaning. */
 #define MODEL_RATES(R)                                                                                       \
-    R(math, 0.90, 0.90, 0.907, 0.85, "part of the peak rate of multiply-adds")                               \
-    R(local, 1.00, 1.44, 1.51, 0.80, "part of the bandwidth of local memory")                                \
-    R(l2, 1.00, 1.49, 1.32, 0.70, "part of the bandwidth of the L2 cache")                                   \
-    R(dram, 0.84, 0.88, 0.716, 0.60, "part of the bandwidth of DRAM")                                        \
+    R(math, 0.90, 0.90, 0.907, 0.70, "part of the peak rate of multiply-adds")                               \
+    R(local, 1.00, 1.44, 1.51, 2.00, "part of the bandwidth of local memory")                                \
+    R(l2, 1.00, 1.49, 1.32, 0.90, "part of the bandwidth of the L2 cache")                                   \
+    R(dram, 0.84, 0.88, 0.716, 2.00, "part of the bandwidth of DRAM")                                        \
     R(launch_s, 9e-7, 4.8e-7, 7.3e-7, 1e-7, "seconds of a launch that does nothing")                         \
     R(group_clocks, 1200, 1100, 536, 25, "clocks until a work-group's first load, and after its last store") \
     R(load_clocks, 500, 1600, 1900, 200, "clocks from a load to its data")                                   \
@@ -278,6 +279,10 @@ static inline double model_once(double once) { return once > 0 ? once : 1; }
 /* The size as the kernel has it (model_sides.c). groups: rows of all groups are one side; *wide: times the
  * channels of a row's group that a warp multiplies it by. */
 ModelSize model_sides(const ModelKernel *k, const ModelSize *size, double *wide, bool *groups);
+
+/* Of a host kernel, elements of M (load: load_a, unit: unit_m) or of N that are multiplied at once: at an
+ * edge as many whole ones of them as there are. */
+double model_host_step(int32_t load, int32_t bytes_ab, int32_t unit);
 
 /* False when numbers of a file lie outside of what model_time accepts. */
 bool model_kernel_ok(const ModelKernel *k);

@@ -12,7 +12,7 @@
 #include "problem/floats.h"
 
 #define LANES_LISTS(L)                                                                                       \
-    L(per_m) /* clusters of an element of M; host: register tiles */                                         \
+    L(per_m) /* clusters of an element of M; host: vectors */                                                \
     L(per_n)                                                                                                 \
     L(each)  /* work-groups of a cluster, parts of K included */                                             \
     L(per_k) /* chunks of an element of K */                                                                 \
@@ -116,15 +116,16 @@ static double power_us(const ModelKernel *k, const ModelDevice *d, const ModelRa
     return 1e6 / d->clock_hz * r->power * (r->math < 1 ? math : math / r->math);
 }
 
-/* Register tiles of all threads, one element of K at a time. lane: of the kernel in its parts. */
+/* Whole vectors and columns of all threads, one element of K at a time. lane: of the kernel in its parts. */
 static void lanes_of_host(ModelLanes *l, size_t i, const ModelKernel *k, const ModelDevice *d,
                           const ModelRates *r)
 {
     const size_t at = i / FLOATS, lane = i % FLOATS;
-    const double unit = 2.0 * k->unit_m * k->unit_n,
+    const double step_m = model_host_step(k->load_a, k->bytes_ab, k->unit_m),
+                 step_n = model_host_step(k->load_b, k->bytes_ab, k->unit_n), unit = 2.0 * step_m * step_n,
                  round = 1e6 * unit / ((double)k->rate * r->math * d->clock_hz * d->n_cu);
     LanesPart *x = &l->part[at];
-    x->per_m[lane] = 1 / (float)k->unit_m, x->per_n[lane] = 1 / (float)k->unit_n;
+    x->per_m[lane] = (float)(1 / step_m), x->per_n[lane] = (float)(1 / step_n);
     x->each[lane] = x->per_k[lane] = x->slots[lane] = x->per_slot[lane] = x->per_cu[lane] = 1;
     x->cluster_m[lane] = x->cluster_n[lane] = x->width[lane] = x->part[lane] = 1;
     x->whole[lane] = 1, x->stays[lane] = INFINITY;
