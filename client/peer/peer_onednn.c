@@ -148,6 +148,7 @@ static const PeerSymbol symbols3[] = {
 
 static Err status(int code, const char *doing)
 {
+    /* the names that oneDNN has for its statuses */
     static const char *const names[] = {"",         "out of memory", "invalid arguments", "not implemented",
                                         "last one", "runtime error", "not required"};
     if (code == DNNL_OK) return 0;

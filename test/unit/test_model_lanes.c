@@ -354,7 +354,7 @@ static int by_value(const void *a, const void *b)
 static double weight_of(const float *distance, size_t n)
 {
     double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += (double)model_near_weight(distance[i]);
+    for (size_t i = 0; i < n; i++) sum += (double)MODEL_NEAR_WEIGHT(distance[i]);
     return sum;
 }
 

@@ -179,7 +179,7 @@ FLOATS_CLONES
 static void weigh(const float distance[FLOATS], int n, float weight[FLOATS])
 {
     static const float NOTHING = 1e-30F;
-    const Floats w = 1 / (1 + floats_load(distance)); /* model_near_weight */
+    const Floats w = MODEL_NEAR_WEIGHT(floats_load(distance));
     const Floats square = (Floats)((FloatsMask)(w * w) & (FLOATS_LANES < n));
     floats_store(weight, square * (1.0F / MODEL_CHOICE_UNITS / (floats_sum(square) + NOTHING)));
 }
@@ -502,6 +502,7 @@ static size_t best_by_trees(const Ask *a, const ModelForestSize *of, const Neare
     return kernel[best];
 }
 
+/* What points say of the parts is fetched while the lanes compute. */
 static void parts_add(const Ask *a, const Nearest *near, Parts *p, Finalists *f)
 {
     for (size_t k = 0; k < p->n; k++)

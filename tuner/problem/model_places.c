@@ -25,7 +25,8 @@ struct ModelCell {
     uint16_t point[AROUND];
 };
 
-/* A node of the last step and its cells, side by side, so that a search waits for one of them only. */
+/* A node of the last step and its cells, side by side, so that a search waits for memory once, not for the
+ * node and then for a cell. */
 typedef struct {
     Node node;
     ModelCell cell[CHILDREN];
@@ -34,6 +35,7 @@ typedef struct {
 /* Of the points that are near the middle of a node's part, so many are looked at for the cells in it; for
  * each step before the last one NARROW times as many. */
 enum { NEAR_NODE = 64, NARROW = 4, STEPS_MOST = 6 };
+_Static_assert(CELLS_PER_POINT *(int)MODEL_PLACES_MAX <= 1 << LEVELS * STEPS_MOST, "enough steps");
 
 struct ModelPlaces {
     size_t n;
@@ -58,6 +60,7 @@ float model_distance(const ModelPoint *a, const ModelPoint *b)
     return sum;
 }
 
+/* The child that a place is in. upper: a bit for each split in whose upper half it is. */
 static uint8_t child_by(unsigned upper)
 {
     unsigned child = 0;
@@ -68,12 +71,12 @@ static uint8_t child_by(unsigned upper)
 
 Err model_places_new(Arena *a, size_t n, ModelPlaces **out)
 {
+    if (n > MODEL_PLACES_MAX) FAIL(ERR_INPUT, "%zu points, at most %d", n, MODEL_PLACES_MAX);
     ModelPlaces *p = ARENA_NEW(a, ModelPlaces);
     size_t n_last = 1, n_nodes = 0;
     TRY_ALLOC(*out = p);
     p->n = n, p->steps = 1;
     for (; n_last * CHILDREN < CELLS_PER_POINT * n; n_last *= CHILDREN) n_nodes += n_last, p->steps++;
-    if (p->steps > STEPS_MOST) FAIL(ERR_INPUT, "%zu points, at most 65,536", n);
     TRY_ALLOC(p->point = ARENA_LINES(a, n + 1, ModelPoint));
     TRY_ALLOC(p->node = ARENA_LINES(a, n_nodes + 1, Node));
     TRY_ALLOC(p->last = ARENA_LINES(a, n_last, Last));

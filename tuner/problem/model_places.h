@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "problem/floats.h"
 
-enum { MODEL_DIMS = 5, MODEL_NEAR = 8 };
+enum { MODEL_DIMS = 5, MODEL_NEAR = 8, MODEL_PLACES_MAX = 1 << 16 };
 
 /* log2 of M, N, K and the batch; the alignment of A and B as a distance. Behind them are zeros. */
 typedef struct {
@@ -21,7 +21,7 @@ float model_distance(const ModelPoint *a, const ModelPoint *b);
 
 typedef struct ModelPlaces ModelPlaces;
 
-/* Memory for n points, in the arena. */
+/* Memory for n points, in the arena. ERR_INPUT: more than MODEL_PLACES_MAX. */
 Err model_places_new(Arena *a, size_t n, ModelPlaces **out);
 /* Sets a point. After the last one model_places_sort must be called. */
 void model_places_set(ModelPlaces *p, size_t i, const ModelPoint *x);

@@ -16,6 +16,7 @@
  * good. The values were chosen on recorded times of an H200 in f16 (test/README.md). */
 static const float ALIGNED = 3, FAR_WEIGHT = 0.15F, FAR_LOSS = 0.1F;
 
+/* Behind the batch there are logarithms of 1. */
 FLOATS_CLONES
 static void point_of(const ModelSize *z, float x[FLOATS])
 {
@@ -270,7 +271,7 @@ void model_near(const ModelSelector *s, const ModelSize *z, ModelNear *out)
     const ModelPoint x = model_point(z);
     float distance[MODEL_NEAR];
     out->n = model_places_near(s->places, &x, model_places_cell(s->places, &x), out->point, distance);
-    for (int i = 0; i < out->n; i++) out->weight[i] = model_near_weight(distance[i]);
+    for (int i = 0; i < out->n; i++) out->weight[i] = MODEL_NEAR_WEIGHT(distance[i]);
     out->common = near_common(s, out);
 }
 

@@ -29,7 +29,7 @@
 #include "problem/model_places.h"
 #include "problem/model_trees.h"
 
-enum { MODEL_KERNELS_MAX = 2048, MODEL_POINTS_MAX = 1 << 16 };
+enum { MODEL_KERNELS_MAX = 2048, MODEL_POINTS_MAX = MODEL_PLACES_MAX };
 
 ModelPoint model_point(const ModelSize *z);
 
@@ -105,8 +105,8 @@ typedef struct {
     float common; /* of the points, by weight */
 } ModelNear;
 void model_near(const ModelSelector *s, const ModelSize *z, ModelNear *out);
-/* The weight of a point at this distance, whose square is given. */
-static inline float model_near_weight(float distance2) { return 1 / (1 + distance2); }
+/* The weight of a point at this distance, whose square is given; or of FLOATS of them. */
+#define MODEL_NEAR_WEIGHT(distance2) (1 / (1 + (distance2)))
 /* Predicted seconds of kernel k, with the trees if there are any. */
 double model_predict(const ModelSelector *s, const ModelNear *near, size_t k, const ModelSize *z);
 /* The same of up to MODEL_FOREST_LAUNCHES kernels; the logarithm of it over the model's time, and the part of
