@@ -112,6 +112,7 @@ void search_fini(Search *s)
     VEC_FINI(&s->predicted);
     VEC_FINI(&s->choice);
     VEC_FINI(&s->traits);
+    error_kernel_fini(&s->of_traits);
     size_errors_fini(&s->errors);
     map_fini(&s->by_hash);
     arena_fini(&s->arena);
@@ -216,7 +217,6 @@ static double log_ratio(const Search *s, uint32_t c, uint32_t z)
 
 Err search_learn(Search *s)
 {
-    double sd;
     TRY(model_refit(s));
     surrogate_reset(&s->surrogate);
     size_errors_reset(&s->errors);
@@ -225,32 +225,59 @@ Err search_learn(Search *s)
             if (!isnan(log_ratio(s, c, z)))
                 surrogate_add(&s->surrogate, choice_of(s, c), z, log_ratio(s, c, z));
     surrogate_fit(&s->surrogate);
-    for (uint32_t c = 0; c < s->known.n; c++)
+    for (uint32_t c = 0; c < s->known.n; c++) {
+        uint32_t kernel = UINT32_MAX;
+        SurrogateKernel of_choice;
+        surrogate_look(&s->surrogate, choice_of(s, c), &of_choice);
         for (uint32_t z = 0; z < s->o.n_sizes; z++) {
             const double ratio = log_ratio(s, c, z);
             if (isnan(ratio)) continue;
-            const double left = ratio - surrogate_predict(&s->surrogate, choice_of(s, c), z, &sd);
-            TRY(size_errors_add(&s->errors, &s->traits.v[c], z, left, log(*value_at(s, c, z) * 1e-9)));
+            if (kernel == UINT32_MAX) TRY(size_errors_add_kernel(&s->errors, &s->traits.v[c], &kernel));
+            const double left = ratio - surrogate_predict(&s->surrogate, &of_choice, z);
+            TRY(size_errors_add(&s->errors, kernel, z, left, log(*value_at(s, c, z) * 1e-9)));
         }
-    return size_errors_fit(&s->errors);
+    }
+    error_kernel_fini(&s->of_traits);
+    TRY(size_errors_fit(&s->errors));
+    return error_kernel_init(&s->errors, &s->of_traits);
 }
 
-double search_error(const Search *s, const uint32_t *choice, const Traits *t, size_t z, double *sd)
+void search_look(Search *s, const uint32_t *choice, const Traits *t)
 {
-    double sd_choice, sd_built;
-    const double mean = surrogate_predict(&s->surrogate, choice, z, &sd_choice) +
-                        size_errors_predict(&s->errors, t, z, &sd_built);
-    *sd = sqrt(sd_choice * sd_choice + sd_built * sd_built);
-    return mean;
+    surrogate_look(&s->surrogate, choice, &s->of_choice);
+    s->traits_looked_at = *t;
+    s->looks_built = false;
+}
+
+double search_error_choice(const Search *s, size_t z)
+{
+    return surrogate_predict(&s->surrogate, &s->of_choice, z);
+}
+
+double search_error(Search *s, size_t z)
+{
+    if (!s->looks_built) error_kernel_set(&s->errors, &s->traits_looked_at, &s->of_traits);
+    s->looks_built = true;
+    return search_error_choice(s, z) + size_errors_mean(&s->errors, &s->of_traits, z);
+}
+
+double search_error_sd(const Search *s, size_t z)
+{
+    return hypot(s->of_choice.sd, size_errors_sd(&s->errors, &s->of_traits, z));
+}
+
+double search_error_sd_max(const Search *s, size_t z)
+{
+    return hypot(s->of_choice.sd, size_errors_sd_max(&s->errors, z));
 }
 
 double search_expected(Search *s, uint32_t c, uint32_t z)
 {
     const double v = *value_at(s, c, z), predicted = s->predicted.v[c * s->o.n_sizes + z];
-    double sd;
     if (v > 0) return v;
     if (isnan(predicted)) return (double)INFINITY;
-    return 1e9 * exp(predicted + search_error(s, choice_of(s, c), &s->traits.v[c], z, &sd));
+    search_look(s, choice_of(s, c), &s->traits.v[c]);
+    return 1e9 * exp(predicted + search_error(s, z));
 }
 
 double search_hope(const Search *s)

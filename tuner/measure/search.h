@@ -101,6 +101,10 @@ typedef struct {
     size_t n_batches, n_pairs;
     Surrogate surrogate;
     SizeErrors errors;
+    SurrogateKernel of_choice; /* of the kernel that search_look looks at, as the three below */
+    ErrorKernel of_traits;
+    Traits traits_looked_at;
+    bool looks_built; /* of_traits is filled in */
     struct SearchWork *work;
 } Search;
 

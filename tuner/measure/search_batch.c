@@ -119,16 +119,17 @@ static Err offers_collect(Batch *b)
     return ERR_OK;
 }
 
-/* The mean of log(measured / expected) over a compiled kernel's sizes, shrunk towards 0, and their number. */
+/* The mean of log(measured / expected) over the sizes of a compiled kernel, which was looked at, shrunk
+ * towards 0, and their number. */
 static double own_error(Batch *b, uint32_t c, size_t *n)
 {
     Search *s = b->s;
-    double sum = 0, sd;
+    double sum = 0;
     *n = 0;
     for (uint32_t z = 0; z < s->o.n_sizes; z++) {
         const double v = search_value(s, c, z), predicted = s->predicted.v[c * s->o.n_sizes + z];
         if (!(v > 0) || isinf(v) || isnan(predicted)) continue;
-        sum += log(v * 1e-9) - predicted - search_error(s, b->choice, &s->traits.v[c], z, &sd);
+        sum += log(v * 1e-9) - predicted - search_error(s, z);
         ++*n;
     }
     return sum / ((double)*n + 1 / KERNEL_OVER_PAIR);
@@ -150,7 +151,7 @@ static Err expect(Batch *b, size_t i)
     Hash128 hash;
     Traits traits;
     size_t n_own = 0;
-    double own = 0, sd;
+    double own = 0;
     float *mean = &b->mean[i * s->o.n_sizes], *sds = &b->sd[i * s->o.n_sizes];
     for (size_t z = 0; z < s->o.n_sizes; z++) mean[z] = NAN;
     if (!pool_get(s->o.pool, b->permutation.v[i], &solution, &hash) ||
@@ -159,6 +160,7 @@ static Err expect(Batch *b, size_t i)
     const int64_t *known = map_get(&s->by_hash, (Str){(const char *)&hash, sizeof hash});
     pool_choices(s->o.pool, b->permutation.v[i], b->choice);
     search_traits(s, &solution, &traits);
+    search_look(s, b->choice, &traits);
     if (known) own = own_error(b, (uint32_t)*known, &n_own);
     b->compiled[i] = n_own > 0;
     const double part = n_own ? PAIR_PART + (1 - PAIR_PART) / (1 + (double)n_own * KERNEL_OVER_PAIR) : 1;
@@ -167,8 +169,8 @@ static Err expect(Batch *b, size_t i)
         if (b->first.v[i] != i && !order_counts(s, &solution, z)) continue;
         const double seconds = s->o.model.seconds(s->o.model.ctx, z);
         if (!(seconds > 0)) continue;
-        mean[z] = (float)(log(seconds) + own + search_error(s, b->choice, &traits, z, &sd));
-        sds[z] = (float)(sd * sqrt(part));
+        mean[z] = (float)(log(seconds) + own + search_error(s, z));
+        sds[z] = (float)(search_error_sd(s, z) * sqrt(part));
     }
     return ERR_OK;
 }

@@ -129,23 +129,6 @@ void search_traits(const Search *s, const Solution *x, Traits *out)
                           (float)(x->StreamK > 0) + 0.5F * (float)(x->PersistentKernel > 0)}};
 }
 
-/* The expected time and gain of a solution on one size, after SearchModel.kernel has accepted it. One whose
- * predicted time is FAR above the best has no gain; its errors are not computed. */
-static Offer offer_of(Search *s, int64_t permutation, const uint32_t *choice, const Traits *traits, size_t z,
-                      double log_seconds)
-{
-    static const double FAR = 3;
-    double sd;
-    Offer x = {.permutation = permutation};
-    const double best =
-        s->best[z] == UINT32_MAX ? (double)INFINITY : log(1e-9 * search_value(s, s->best[z], (uint32_t)z));
-    x.time = log_seconds + surrogate_predict(&s->surrogate, choice, z, &sd);
-    if (x.time > best + FAR * size_errors_sd_max(&s->errors, z)) return x;
-    x.time = log_seconds + search_error(s, choice, traits, z, &sd);
-    if (!isinf(best)) x.gain = expected_gain(x.time - best, sd);
-    return x;
-}
-
 static bool is_measured(const Search *s, Hash128 hash, uint32_t z)
 {
     const int64_t *c = map_get(&s->by_hash, (Str){(const char *)&hash, sizeof hash});
@@ -161,25 +144,53 @@ typedef struct {
 
 static Offers *lists_of(const Scan *x, size_t part) { return &x->lists[part * x->s->o.n_sizes * 2]; }
 
+/* Whether the lists of a size (top, family) would take an offer; what they have decides the rest. */
+static bool may_enter(const Offers *lists, const Offer *x)
+{
+    const Offers *top = &lists[0], *family = &lists[1];
+    size_t i = 0;
+    if (top->n < SEARCH_TOP || better(x, &top->v[top->n - 1])) return true;
+    while (i < family->n && family->v[i].family != x->family) i++;
+    if (i == family->n && i == SEARCH_FAMILIES) i--;
+    return i == family->n || better(x, &family->v[i]);
+}
+
+/* Offers a candidate, at which search_look looks, to the lists of one size. One whose predicted time is FAR
+ * above the best has no gain; its errors are not computed. The standard deviation is not computed of one that
+ * the lists would not take if it had the largest. */
+static void offer_to(Search *s, Offers *lists, size_t z, double log_seconds, Offer x)
+{
+    static const double FAR = 3;
+    const bool has_best = s->best[z] != UINT32_MAX;
+    const double best = has_best ? log(1e-9 * search_value(s, s->best[z], (uint32_t)z)) : (double)INFINITY;
+    x.time = log_seconds + search_error_choice(s, z);
+    if (!(x.time > best + FAR * size_errors_sd_max(&s->errors, z))) {
+        x.time = log_seconds + search_error(s, z);
+        if (has_best) x.gain = expected_gain(x.time - best, search_error_sd_max(s, z));
+        if (!may_enter(lists, &x)) return;
+        if (has_best) x.gain = expected_gain(x.time - best, search_error_sd(s, z));
+    }
+    offer_insert(&lists[0], SEARCH_TOP, &x);
+    family_insert(&lists[1], &x);
+}
+
 /* Offers one candidate of the pool to all sizes. */
 static void scan_one(Search *s, Offers *lists, int64_t permutation, uint32_t *choice)
 {
     Solution solution;
     Hash128 hash;
+    Traits traits;
     if (!pool_get(s->o.pool, permutation, &solution, &hash)) return;
     if (!s->o.model.kernel(s->o.model.ctx, &solution)) return;
     pool_choices(s->o.pool, permutation, choice);
-    const uint64_t family = search_family(&solution);
-    Traits traits;
     search_traits(s, &solution, &traits);
+    search_look(s, choice, &traits);
+    const Offer x = {.permutation = permutation, .family = search_family(&solution)};
     const bool is_known = map_get(&s->by_hash, (Str){(const char *)&hash, sizeof hash}) != NULL;
     for (size_t z = 0; z < s->o.n_sizes; z++) {
         const double seconds = s->o.model.seconds(s->o.model.ctx, z);
         if (!(seconds > 0) || (is_known && is_measured(s, hash, (uint32_t)z))) continue;
-        Offer x = offer_of(s, permutation, choice, &traits, z, log(seconds));
-        x.family = family;
-        offer_insert(&lists[2 * z], SEARCH_TOP, &x);
-        family_insert(&lists[2 * z + 1], &x);
+        offer_to(s, &lists[2 * z], z, log(seconds), x);
     }
 }
 

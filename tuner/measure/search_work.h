@@ -42,8 +42,16 @@ uint64_t search_twins(const Solution *s);
 bool search_order_counts(const Solution *s, double m, double n);
 /* The traits of a solution that SearchModel.kernel has accepted. */
 void search_traits(const Search *s, const Solution *x, Traits *out);
-/* Expected logarithm of a candidate's time over the model's on a size, and its standard deviation. */
-double search_error(const Search *s, const uint32_t *choice, const Traits *t, size_t z, double *sd);
+/* Looks at a kernel. The functions below are about it. */
+void search_look(Search *s, const uint32_t *choice, const Traits *t);
+/* Expected logarithm of its time over the model's on a size, by the regression alone, and by all that is
+ * known. */
+double search_error_choice(const Search *s, size_t z);
+double search_error(Search *s, size_t z);
+/* The standard deviation of that, after search_error, which takes ten times as long; the largest that it may
+ * have. */
+double search_error_sd(const Search *s, size_t z);
+double search_error_sd_max(const Search *s, size_t z);
 /* Scores the pool on all processors and fills in top and family. Of a large pool it scores as many
  * candidates, drawn at random, as a few seconds of one processor allow. */
 Err search_scan(Search *s);

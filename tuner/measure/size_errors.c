@@ -18,30 +18,45 @@ static const double CLASS = 0.12, BUILT = 0.20, FAR = 3.5, OWN = 0.1, ORDER = 0.
 /* Bytes of the processes of all sizes. */
 enum { BYTES_MAX = 64 << 20 };
 
+/* Rows of a factor are a multiple of this. */
+enum { LANES = 8 };
+typedef float Lanes __attribute__((vector_size(LANES * sizeof(float)), aligned(sizeof(float)), may_alias));
+
+typedef int32_t Bits __attribute__((vector_size(LANES * sizeof(int32_t))));
+
+static size_t rows_of(const SizeErrors *e) { return (e->n_max + LANES - 1) / LANES * LANES; }
+
 Err size_errors_init(SizeErrors *e, size_t n_sizes, const double *place)
 {
     const size_t n = n_sizes ? n_sizes : 1;
     *e = (SizeErrors){.n_sizes = n_sizes, .place = place, .n_max = SIZE_ERRORS_POINTS};
     while (e->n_max > 8 && n * e->n_max * e->n_max * sizeof(float) > BYTES_MAX) e->n_max /= 2;
+    const size_t each = e->n_max * (rows_of(e) + 3);
     e->process = calloc(n, sizeof *e->process);
-    e->numbers = malloc(n * e->n_max * (e->n_max + 2) * sizeof *e->numbers);
-    e->numbers_at = malloc(n * e->n_max * sizeof *e->numbers_at);
+    e->numbers = calloc(n * each, sizeof *e->numbers);
+    e->numbers_at = malloc(n * e->n_max * 2 * sizeof *e->numbers_at);
     if (!e->process || !e->numbers || !e->numbers_at)
         FAIL(ERR_FAILED, "out of memory for the errors of %zu sizes", n_sizes);
     for (size_t z = 0; z < n_sizes; z++) {
-        float *at = &e->numbers[z * e->n_max * (e->n_max + 2)];
-        e->process[z] = (SizeProcess){.point = &e->numbers_at[z * e->n_max],
+        float *at = &e->numbers[z * each];
+        uint32_t *point = &e->numbers_at[z * e->n_max * 2];
+        e->process[z] = (SizeProcess){.point = point,
+                                      .kernel = point + e->n_max,
                                       .alike = at,
                                       .weight = at + e->n_max,
-                                      .scale = 1,
-                                      .lower = at + 2 * e->n_max};
+                                      .diagonal = at + 2 * e->n_max,
+                                      .lower = at + 3 * e->n_max,
+                                      .scale = 1};
     }
     return ERR_OK;
 }
 
 void size_errors_fini(SizeErrors *e)
 {
+    VEC_FINI(&e->kernels);
     VEC_FINI(&e->points);
+    VEC_FINI(&e->used);
+    free(e->traits);
     free(e->process);
     free(e->numbers);
     free(e->numbers_at);
@@ -50,13 +65,20 @@ void size_errors_fini(SizeErrors *e)
 
 void size_errors_reset(SizeErrors *e)
 {
-    e->points.n = 0;
+    e->kernels.n = e->points.n = e->used.n = 0;
     for (size_t z = 0; z < e->n_sizes; z++) e->process[z].n = 0, e->process[z].scale = 1;
 }
 
-Err size_errors_add(SizeErrors *e, const Traits *t, size_t size, double error, double log_seconds)
+Err size_errors_add_kernel(SizeErrors *e, const Traits *t, uint32_t *kernel)
 {
-    ErrorPoint p = {*t, (uint32_t)size, (float)error, (float)log_seconds};
+    *kernel = (uint32_t)e->kernels.n;
+    if (!VEC_PUSH(&e->kernels, *t)) FAIL(ERR_FAILED, "out of memory for %zu kernels", e->kernels.n);
+    return ERR_OK;
+}
+
+Err size_errors_add(SizeErrors *e, uint32_t kernel, size_t size, double error, double log_seconds)
+{
+    ErrorPoint p = {kernel, (uint32_t)size, (float)error, (float)log_seconds};
     if (!VEC_PUSH(&e->points, p)) FAIL(ERR_FAILED, "out of memory for %zu times", e->points.n);
     return ERR_OK;
 }
@@ -71,13 +93,18 @@ static double alike(const SizeErrors *e, size_t a, size_t b)
     return EVERYWHERE + (1 - EVERYWHERE) * exp(-d / (NEAR * log(2)));
 }
 
-/* Covariance of the errors of two kernels on one size, without OWN. */
+/* Covariance of the errors of two kernels of one class and a distance of traits on one size, without OWN. */
+static float covariance_at(float distance)
+{
+    return (float)(CLASS * CLASS) + (float)(BUILT * BUILT) * expf(-distance / (float)FAR);
+}
+
 static float covariance(const Traits *a, const Traits *b)
 {
     float d = 0;
     if (a->class != b->class) return 0;
     for (int i = 0; i < TRAITS; i++) d += fabsf(a->v[i] - b->v[i]);
-    return (float)(CLASS * CLASS) + (float)(BUILT * BUILT) * expf(-d / (float)FAR);
+    return covariance_at(d);
 }
 
 /* Covariance that only kernels have that differ at most in the order of work-groups. */
@@ -121,8 +148,10 @@ static void points_rank(const SizeErrors *e, Chosen *list)
     const size_t n = e->points.n;
     for (size_t i = 0; i < n; i++) {
         const ErrorPoint *p = &e->points.v[i];
-        list[i] =
-            (Chosen){.point = (uint32_t)i, .seconds = p->seconds, .size = p->size, .class = p->traits.class};
+        list[i] = (Chosen){.point = (uint32_t)i,
+                           .seconds = p->seconds,
+                           .size = p->size,
+                           .class = e->kernels.v[p->kernel].class};
     }
     qsort(list, n, sizeof *list, by_time);
     for (size_t i = 1; i < n; i++)
@@ -147,6 +176,33 @@ static void points_choose(SizeErrors *e, size_t z, const Chosen *ranked, Chosen 
     }
 }
 
+/* Lists the kernels of all processes, with their traits. */
+static Err used_make(SizeErrors *e)
+{
+    uint32_t *place = malloc((e->kernels.n + 1) * sizeof *place);
+    TRY_ALLOC(place);
+    memset(place, 0xff, (e->kernels.n + 1) * sizeof *place);
+    bool ok = true;
+    e->used.n = 0;
+    for (size_t z = 0; z < e->n_sizes; z++)
+        for (size_t i = 0; i < e->process[z].n; i++) {
+            const uint32_t kernel = e->points.v[e->process[z].point[i]].kernel;
+            if (place[kernel] == UINT32_MAX) {
+                place[kernel] = (uint32_t)e->used.n;
+                ok = ok && VEC_PUSH(&e->used, kernel);
+            }
+            e->process[z].kernel[i] = place[kernel];
+        }
+    free(place);
+    free(e->traits);
+    e->traits = calloc((e->used.n / LANES + 1) * TRAITS * LANES, sizeof *e->traits);
+    if (!ok || !e->traits) FAIL(ERR_FAILED, "out of memory for %zu kernels", e->used.n);
+    for (size_t i = 0; i < e->used.n; i++)
+        for (size_t t = 0; t < TRAITS; t++)
+            e->traits[(i / LANES * TRAITS + t) * LANES + i % LANES] = e->kernels.v[e->used.v[i]].v[t];
+    return ERR_OK;
+}
+
 /* ---- the processes ---- */
 
 static const ErrorPoint *point_of(const SizeErrors *e, const SizeProcess *p, size_t i)
@@ -154,45 +210,53 @@ static const ErrorPoint *point_of(const SizeErrors *e, const SizeProcess *p, siz
     return &e->points.v[p->point[i]];
 }
 
-/* Solves lower * x = b in place. */
-static void solve_lower(const SizeProcess *p, float *x)
+/* Solves lower * x = b in place; x has rows_of numbers. */
+static void solve_lower(const SizeErrors *e, const SizeProcess *p, float *x)
 {
-    for (size_t i = 0; i < p->n; i++) {
-        const float *row = &p->lower[i * p->n];
-        float sum = x[i];
-        for (size_t k = 0; k < i; k++) sum -= row[k] * x[k];
-        x[i] = sum / row[i];
+    const size_t rows = rows_of(e);
+    for (size_t k = 0; k < p->n; k++) {
+        const float *column = &p->lower[k * rows], solved = x[k] /= p->diagonal[k];
+        for (size_t i = (k + 1) / LANES * LANES; i < p->n; i += LANES)
+            *(Lanes *)&x[i] -= *(const Lanes *)&column[i] * solved;
     }
+}
+
+static double covariance_of(const SizeErrors *e, const ErrorPoint *a, const ErrorPoint *b)
+{
+    const Traits *x = &e->kernels.v[a->kernel], *y = &e->kernels.v[b->kernel];
+    const double sum = alike(e, a->size, b->size) * (double)covariance(x, y);
+    return a->size == b->size ? sum + own(x, y) : sum;
 }
 
 static void covariances_factor(const SizeErrors *e, SizeProcess *p)
 {
+    float factor[SIZE_ERRORS_POINTS][SIZE_ERRORS_POINTS];
+    const size_t rows = rows_of(e);
+    memset(p->lower, 0, p->n * rows * sizeof *p->lower);
     for (size_t i = 0; i < p->n; i++)
         for (size_t j = 0; j <= i; j++) {
-            const ErrorPoint *a = point_of(e, p, i), *b = point_of(e, p, j);
-            double sum = alike(e, a->size, b->size) * (double)covariance(&a->traits, &b->traits);
-            if (a->size == b->size) sum += own(&a->traits, &b->traits);
+            double sum = covariance_of(e, point_of(e, p, i), point_of(e, p, j));
             if (i == j) sum += ORDER * ORDER;
-            for (size_t k = 0; k < j; k++)
-                sum -= (double)p->lower[i * p->n + k] * (double)p->lower[j * p->n + k];
-            p->lower[i * p->n + j] =
-                i == j ? (float)sqrt(fmax(sum, 1e-6)) : (float)(sum / (double)p->lower[j * p->n + j]);
+            for (size_t k = 0; k < j; k++) sum -= (double)factor[i][k] * (double)factor[j][k];
+            factor[i][j] = i == j ? (float)sqrt(fmax(sum, 1e-6)) : (float)(sum / (double)factor[j][j]);
+            *(i == j ? &p->diagonal[i] : &p->lower[j * rows + i]) = factor[i][j];
         }
 }
 
 /* Fills in the weights. Returns the sum of squared standardised errors. */
 static double process_make(const SizeErrors *e, SizeProcess *p)
 {
-    float *w = p->weight;
+    float w[SIZE_ERRORS_POINTS + LANES] = {0};
+    const size_t rows = rows_of(e);
     double sum = 0;
     covariances_factor(e, p);
     for (size_t i = 0; i < p->n; i++) w[i] = point_of(e, p, i)->error;
-    solve_lower(p, w);
+    solve_lower(e, p, w);
     for (size_t i = 0; i < p->n; i++) sum += (double)w[i] * (double)w[i];
     for (size_t i = p->n; i-- > 0;) {
         float x = w[i];
-        for (size_t k = i + 1; k < p->n; k++) x -= p->lower[k * p->n + i] * w[k];
-        w[i] = x / p->lower[i * p->n + i];
+        for (size_t k = i + 1; k < p->n; k++) x -= p->lower[i * rows + k] * w[k];
+        p->weight[i] = w[i] = x / p->diagonal[i];
     }
     return sum;
 }
@@ -225,6 +289,7 @@ Err size_errors_fit(SizeErrors *e)
             sum[z] = process_make(e, &e->process[z]);
         }
         scales_make(e, sum);
+        error = used_make(e);
     }
     free(ranked);
     free(sum);
@@ -236,19 +301,66 @@ double size_errors_sd_max(const SizeErrors *e, size_t size)
     return e->process[size].scale * sqrt(CLASS * CLASS + BUILT * BUILT + OWN * OWN);
 }
 
-double size_errors_predict(const SizeErrors *e, const Traits *t, size_t size, double *sd)
+Err error_kernel_init(const SizeErrors *e, ErrorKernel *k)
+{
+    k->built = malloc((e->used.n + 1) * 2 * sizeof *k->built);
+    if (!k->built) FAIL(ERR_FAILED, "out of memory for %zu kernels", e->used.n);
+    k->own = k->built + e->used.n;
+    return ERR_OK;
+}
+
+void error_kernel_fini(ErrorKernel *k)
+{
+    free(k->built);
+    *k = (ErrorKernel){0};
+}
+
+/* Distances of a kernel's traits from those of a block of kernels. */
+static Lanes distances(const Traits *t, const float *block)
+{
+    Lanes sum = {0};
+    for (int i = 0; i < TRAITS; i++) {
+        const Lanes d = *(const Lanes *)&block[i * LANES] - t->v[i];
+        sum += (Lanes)((Bits)d & INT32_MAX);
+    }
+    return sum;
+}
+
+void error_kernel_set(const SizeErrors *e, const Traits *t, ErrorKernel *k)
+{
+    for (size_t from = 0; from < e->used.n; from += LANES) {
+        const Lanes d = distances(t, &e->traits[from * TRAITS]);
+        for (size_t i = from; i < from + LANES && i < e->used.n; i++) {
+            const Traits *other = &e->kernels.v[e->used.v[i]];
+            k->built[i] = t->class == other->class ? covariance_at(d[i - from]) : 0;
+            k->own[i] = (float)own(t, other);
+        }
+    }
+}
+
+/* Covariance of the kernel's error with that of point i. */
+static float with_point(const SizeErrors *e, const SizeProcess *p, const ErrorKernel *k, size_t size,
+                        size_t i)
+{
+    const float built = p->alike[i] * k->built[p->kernel[i]];
+    return point_of(e, p, i)->size == size ? built + k->own[p->kernel[i]] : built;
+}
+
+double size_errors_mean(const SizeErrors *e, const ErrorKernel *k, size_t size)
 {
     const SizeProcess *p = &e->process[size];
-    float k[SIZE_ERRORS_POINTS];
-    double mean = 0, variance = CLASS * CLASS + BUILT * BUILT + OWN * OWN;
-    for (size_t i = 0; i < p->n; i++) {
-        const ErrorPoint *x = point_of(e, p, i);
-        k[i] = p->alike[i] * covariance(t, &x->traits);
-        if (x->size == size) k[i] += (float)own(t, &x->traits);
-        mean += (double)k[i] * (double)p->weight[i];
-    }
-    solve_lower(p, k);
-    for (size_t i = 0; i < p->n; i++) variance -= (double)k[i] * (double)k[i];
-    *sd = p->scale * sqrt(fmax(variance, ORDER * ORDER));
+    double mean = 0;
+    for (size_t i = 0; i < p->n; i++) mean += (double)with_point(e, p, k, size, i) * (double)p->weight[i];
     return mean;
+}
+
+double size_errors_sd(const SizeErrors *e, const ErrorKernel *k, size_t size)
+{
+    const SizeProcess *p = &e->process[size];
+    float x[SIZE_ERRORS_POINTS + LANES] = {0};
+    double variance = CLASS * CLASS + BUILT * BUILT + OWN * OWN;
+    for (size_t i = 0; i < p->n; i++) x[i] = with_point(e, p, k, size, i);
+    solve_lower(e, p, x);
+    for (size_t i = 0; i < p->n; i++) variance -= (double)x[i] * (double)x[i];
+    return p->scale * sqrt(fmax(variance, ORDER * ORDER));
 }

@@ -37,40 +37,58 @@ typedef struct {
 } Traits;
 
 typedef struct {
-    Traits traits;
-    uint32_t size;
+    uint32_t kernel, size;
     float error;   /* logarithm of measured over expected time */
     float seconds; /* logarithm of the measured time */
 } ErrorPoint;
 
 typedef struct {
     size_t n;
-    uint32_t *point; /* of points */
-    float *alike;    /* of each: the similarity of its size to this one, 0 to 1 */
-    float *weight;   /* of each: the mean is the sum of weight times covariance */
-    float *lower;    /* [n][n] the Cholesky factor of the covariances */
-    double scale;    /* of all standard deviations: how far errors spread on this size */
+    uint32_t *point;  /* of points */
+    uint32_t *kernel; /* of each point: its place in SizeErrors.used */
+    float *alike;     /* of each: the similarity of its size to this one, 0 to 1 */
+    float *weight;    /* of each: the mean is the sum of weight times covariance */
+    float *lower;     /* [column][row] the Cholesky factor of the covariances, below its diagonal */
+    float *diagonal;
+    double scale; /* of all standard deviations: how far errors spread on this size */
 } SizeProcess;
 
 typedef struct {
     size_t n_sizes, n_max;
     const double *place; /* [size][SIZE_EXTENTS] logarithms of its extents */
+    VEC(Traits) kernels; /* that have points */
     VEC(ErrorPoint) points;
     SizeProcess *process; /* of each size */
+    VEC(uint32_t) used;   /* kernels that have points in a process */
+    float *traits;        /* of those, in blocks of a vector: [block][TRAITS][lane] */
     float *numbers;       /* what the processes point to */
     uint32_t *numbers_at;
 } SizeErrors;
+
+/* What a kernel has in common with each of those that are used; the same on all sizes. */
+typedef struct {
+    float *built; /* CLASS^2 + BUILT^2 exp(..), or 0 */
+    float *own;   /* OWN^2 - ORDER^2, or 0 */
+} ErrorKernel;
 
 /* place must outlive *e. */
 Err size_errors_init(SizeErrors *e, size_t n_sizes, const double *place);
 void size_errors_fini(SizeErrors *e);
 void size_errors_reset(SizeErrors *e);
-Err size_errors_add(SizeErrors *e, const Traits *t, size_t size, double error, double log_seconds);
+/* *kernel: its number, for its points. */
+Err size_errors_add_kernel(SizeErrors *e, const Traits *t, uint32_t *kernel);
+Err size_errors_add(SizeErrors *e, uint32_t kernel, size_t size, double error, double log_seconds);
 /* Makes the processes of all sizes from the points. */
 Err size_errors_fit(SizeErrors *e);
-/* Expected error of a kernel on a size; *sd: its standard deviation. */
-double size_errors_predict(const SizeErrors *e, const Traits *t, size_t size, double *sd);
-/* The largest standard deviation that size_errors_predict gives for a size. */
+/* Memory for kernels that are looked at one after another, until the next fit. */
+Err error_kernel_init(const SizeErrors *e, ErrorKernel *k);
+void error_kernel_fini(ErrorKernel *k);
+/* Looks at a kernel. */
+void error_kernel_set(const SizeErrors *e, const Traits *t, ErrorKernel *k);
+/* The expected error of the kernel on a size, and its standard deviation, which takes ten times as long. */
+double size_errors_mean(const SizeErrors *e, const ErrorKernel *k, size_t size);
+double size_errors_sd(const SizeErrors *e, const ErrorKernel *k, size_t size);
+/* The largest standard deviation that size_errors_sd gives for a size. */
 double size_errors_sd_max(const SizeErrors *e, size_t size);
 
 #endif

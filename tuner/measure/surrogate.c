@@ -121,20 +121,28 @@ void surrogate_fit(Surrogate *s)
     if (s->n && s->n_features) solve(s);
 }
 
-double surrogate_predict(const Surrogate *s, const uint32_t *choice, size_t size, double *sd)
+void surrogate_look(const Surrogate *s, const uint32_t *choice, SurrogateKernel *k)
 {
-    size_t at[NONZERO_MAX];
-    double value[NONZERO_MAX], sum = 0, variance = 0;
-    if (s->n && s->n_features && s->n_dims <= DIMS_MAX) {
-        const size_t k = features(s, choice, size, at, value);
-        for (size_t i = 0; i < k; i++) sum += s->w[at[i]] * value[i];
-        for (size_t d = 0; d < s->n_dims; d++)
-            if (!s->seen[s->first[d] + choice[d]]) variance += SD_UNSEEN * SD_UNSEEN;
-        for (size_t i = s->pairs ? 0 : k; i < k; i++)
-            if (at[i] >= s->pairs) variance += SD_PAIR * SD_PAIR / (1 + (double)s->seen[at[i]]);
+    *k = (SurrogateKernel){0};
+    if (!s->n || !s->n_features || s->n_dims > DIMS_MAX) return;
+    double variance = 0;
+    for (size_t d = 0; d < s->n_dims; d++) {
+        const size_t at = s->first[d] + choice[d];
+        k->constant += s->w[at];
+        if (s->slope) k->slope += s->w[at + s->slope];
+        if (!s->seen[at]) variance += SD_UNSEEN * SD_UNSEEN;
+        for (size_t e = 0; s->pairs && e < d; e++) {
+            const size_t pair = s->pairs + pair_bucket(at, s->first[e] + choice[e]);
+            k->constant += s->w[pair];
+            variance += SD_PAIR * SD_PAIR / (1 + (double)s->seen[pair]);
+        }
     }
-    *sd = sqrt(variance);
-    return sum;
+    k->sd = sqrt(variance);
+}
+
+double surrogate_predict(const Surrogate *s, const SurrogateKernel *k, size_t size)
+{
+    return s->n && s->n_features ? s->w[size] + k->constant + k->slope * s->x[size] : 0;
 }
 
 /* E[max(0, -x)] of a normal x, which approximates the expected saving where x is a logarithm. */

@@ -33,9 +33,14 @@ void surrogate_reset(Surrogate *s);
 void surrogate_add(Surrogate *s, const uint32_t *choice, size_t size, double log_ratio);
 /* Fits the weights; without measurements they are 0. */
 void surrogate_fit(Surrogate *s);
-/* Expected log(time / model time). *sd: the standard deviation due to choices that were never measured; that
- * of the residuals is added by size_errors.h. */
-double surrogate_predict(const Surrogate *s, const uint32_t *choice, size_t size, double *sd);
+/* What the regression has for a kernel on all sizes. sd: the standard deviation due to choices that were
+ * never measured; that of the residuals is added by size_errors.h. */
+typedef struct {
+    double constant, slope, sd;
+} SurrogateKernel;
+void surrogate_look(const Surrogate *s, const uint32_t *choice, SurrogateKernel *k);
+/* Expected log(time / model time) of that kernel on a size. */
+double surrogate_predict(const Surrogate *s, const SurrogateKernel *k, size_t size);
 /* Expected share of the best time that a candidate saves: mean and sd of log(its time / best time). */
 double expected_gain(double mean, double sd);
 
