@@ -36,6 +36,36 @@ static void test_quota(void **state)
     assert_true(search_quota(&t).seconds == 0 && search_quota(&t).kernels == SIZE_MAX);
 }
 
+/* Where compiling, measuring and choosing follow one another, as on the CPU, a round gets kernels for the
+ * time that measuring them does not need, and takes at least as long as choosing the next one. */
+static void test_serial(void **state)
+{
+    (void)state;
+    SearchTime t = {.budget_s = 300,
+                    .left_s = 200,
+                    .kernel_s = 0.2,
+                    .pair_s = 0.005,
+                    .choose_s = 2,
+                    .sizes_s = 0.5,
+                    .scale = 0.15,
+                    .n_sizes = 60,
+                    .n_rounds = 3,
+                    .n_cores = 2,
+                    .learns = true};
+    SearchQuota q = search_quota(&t);
+    const double round_s = (200 - 2) * 0.25;
+    assert_true(fabs(q.seconds - round_s / 2) < 1e-9 && q.kernels == (size_t)(round_s / 2 / 0.2) + 1);
+    t.pair_s = 0.0005; /* measuring a kernel on all sizes takes a seventh of compiling it */
+    q = search_quota(&t);
+    assert_true(q.kernels > (size_t)(round_s * 0.8 / 0.2) && q.seconds >= t.sizes_s && q.seconds < 9);
+    t.left_s = 9; /* a quarter of it is less than choosing the next round takes */
+    assert_int_equal(search_quota(&t).kernels, 7);
+    t.left_s = 7; /* no time for choosing another round and for that */
+    assert_int_equal(search_quota(&t).kernels, 20);
+    t.left_s = 2;
+    assert_int_equal(search_quota(&t).per_size, 0);
+}
+
 /* A gain that halves in each round, from 8 % on, falls below a thousandth after six or seven rounds. */
 static void test_left(void **state)
 {
@@ -60,6 +90,7 @@ static void test_left(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_quota), cmocka_unit_test(test_left)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_quota), cmocka_unit_test(test_serial),
+                                       cmocka_unit_test(test_left)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

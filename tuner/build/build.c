@@ -49,6 +49,7 @@ struct Build {
     uint64_t timeout_ns, memory_bytes;
     Cache cache;
     const char *log_dir;
+    Pch pch;            /* where BuildOptions has none */
     const char *header; /* precompiled header in the work directory; NULL: none */
     BuildReport report;
 };
@@ -441,12 +442,20 @@ static void build_free(Build *b)
         call_free(c);
     }
     cache_fini(&b->cache);
+    pch_fini(&b->pch);
     VEC_FINI(&b->alone);
     free(b->key);
     free(b->same);
     free(b->todo);
     free(b->call);
     free(b);
+}
+
+/* A header that is there costs nothing. */
+static void header_use(Build *b, Pch *pch)
+{
+    if (b->n_todo >= PCH_KERNELS) pch_begin(pch, b->o->toolchain, b->o->cache_dir);
+    b->header = pch_use(pch, b->cache.work);
 }
 
 Err build_begin(Arena *a, const BuildOptions *o, BuildJob *job, size_t n, Build **out)
@@ -458,7 +467,7 @@ Err build_begin(Arena *a, const BuildOptions *o, BuildJob *job, size_t n, Build 
     b->start_ns = clock_ns();
     Err e = build_init(b);
     if (!e) e = jobs_look_up(b);
-    if (!e && b->n_todo >= PCH_KERNELS) b->header = pch_make(a, o->toolchain, b->cache.work);
+    if (!e && b->n_todo) header_use(b, o->pch ? o->pch : &b->pch);
     if (!e) return 0;
     build_free(b);
     *out = NULL;

@@ -54,6 +54,7 @@ typedef struct {
     size_t batch;          /* most kernels in one compiler call; 0: 16; 1: every kernel gets its own object */
     uint64_t timeout_ns;   /* of one compiler call; 0: 60 s */
     uint64_t memory_bytes; /* limit of one compiler, also used to choose jobs; 0: 1.5 GiB */
+    struct Pch *pch; /* of the program (pch.h), so that builds share a header; NULL: each makes its own */
     /* Called after every job, in the order in which jobs end, in the calling thread. An error stops the run.
      * May be NULL. */
     Err (*on_done)(void *user, BuildJob *job, size_t n_done);

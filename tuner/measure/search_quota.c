@@ -12,10 +12,12 @@ static const double FIRST_SHARE = 0.3, FIRST_OVERLAPPED = 0.08, ROUND_SHARE = 0.
  * these multiples of the time that all sizes take without kernels; the first round measures on all sizes,
  * later ones on those that search_gain.h selects. A last round that would be shorter than LAST_OF_SIZES is
  * joined to the one before. HIDDEN: the part of a compilation that counts where it overlaps with measuring.
- * SERIAL_SHARE: the part of a round for compiling where it does not overlap. MOST_OF_SIZE: candidates of a
- * size. */
+ * SERIAL_SHARE: where it does not overlap, the least part of a round for compiling; it gets more where
+ * measuring a kernel on all sizes takes less than compiling it. There choosing does not overlap either: a
+ * round takes at least as long as choosing the next one, and FIRST_CHOICE is the time of choosing the first
+ * one, which knows no results, over that of later ones. MOST_OF_SIZE: candidates of a size. */
 static const double FIRST_ROUND_SHARE = 0.08, FIRST_OVER_SIZES = 1.2, ROUND_OF_SIZES = 1, LAST_OF_SIZES = 0.5,
-                    HIDDEN = 0.3, SERIAL_SHARE = 0.5;
+                    HIDDEN = 0.3, SERIAL_SHARE = 0.5, FIRST_CHOICE = 0.5;
 enum { MOST_OF_SIZE = 32 };
 /* Without a budget: the assumed ratio of compiling a kernel to measuring it on a size (a wgmma kernel on 16
  * cores). */
@@ -27,24 +29,33 @@ double search_kernel_seconds(const SearchTime *t)
     return t->overlaps ? fmax(t->kernel_s, measure_s) : t->kernel_s + measure_s;
 }
 
+/* Seconds of a round of s for compiling; the rest is for measuring. */
+static double serial_compile(const SearchTime *t, double s)
+{
+    const double measure_s = t->pair_s * (double)t->n_sizes;
+    return fmax(s * SERIAL_SHARE, (s - t->sizes_s) * t->kernel_s / (t->kernel_s + measure_s));
+}
+
 /* The quota of a search that learns, where the operands of sizes take long. The last round takes all time
  * left. */
 static SearchQuota by_seconds(const SearchTime *t)
 {
     const bool first = t->n_rounds == 0;
-    const double share = first ? FIRST_ROUND_SHARE : ROUND_SHARE;
-    double s = fmax(t->left_s * share, t->sizes_s * (first ? FIRST_OVER_SIZES : ROUND_OF_SIZES));
-    if (s > t->left_s - t->sizes_s * LAST_OF_SIZES) s = t->left_s;
+    const double share = first ? FIRST_ROUND_SHARE : ROUND_SHARE, choose_s = t->overlaps ? 0 : t->choose_s;
+    const double left = t->left_s - choose_s * (first ? FIRST_CHOICE : 1);
+    double s = fmax(left * share, t->sizes_s * (first ? FIRST_OVER_SIZES : ROUND_OF_SIZES));
+    s = fmax(s, choose_s);
+    if (s > left - 2 * choose_s - t->sizes_s * LAST_OF_SIZES) s = left;
     if (first) s = fmax(s, t->sizes_s);
     if (!first && s < t->kernel_s + t->pair_s) return (SearchQuota){0};
-    const double compile_s = first         ? fmax(t->left_s, 0) * FIRST_OVERLAPPED
-                             : t->overlaps ? s
-                                           : s * SERIAL_SHARE;
+    const double compile_s = !t->overlaps ? serial_compile(t, s)
+                             : first      ? fmax(left, 0) * FIRST_OVERLAPPED
+                                          : s;
     SearchQuota q = {.per_size = MOST_OF_SIZE,
                      .kernels = (size_t)(compile_s / t->kernel_s) + 1,
                      .kernel_s = t->overlaps ? t->kernel_s * HIDDEN : t->kernel_s,
                      .pair_s = t->pair_s,
-                     .seconds = t->overlaps || first ? s : s * (1 - SERIAL_SHARE),
+                     .seconds = t->overlaps || first ? s : s - compile_s,
                      .scale = t->scale};
     if (q.kernels < t->n_cores) q.kernels = t->n_cores;
     return q;

@@ -8,8 +8,10 @@ typedef struct {
     double budget_s;         /* of the whole search; 0: there is none */
     double left_s;           /* of the budget: what is left for the next round and later ones */
     double kernel_s, pair_s; /* of compiling a kernel, divided by the cores; of measuring it on a size */
+    double choose_s;         /* of choosing a round after the first */
     double sizes_s;          /* of all sizes in a round, without kernels (search_cost.h); 0: not counted */
     double scale;            /* factor of this device over search_cost.h's seconds */
+    size_t n_sizes;          /* on which kernels are measured */
     size_t n_rounds;         /* rounds so far */
     size_t n_cores;
     bool learns;   /* rounds learn from each other; those in random or given order do not */

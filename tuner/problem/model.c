@@ -411,6 +411,24 @@ double model_host_step(int32_t load, int32_t bytes, int32_t unit)
     return least(unit, most(1, (double)load / bytes));
 }
 
+/* Register tiles of a CPU kernel on a size of so many vectors and columns; those at the edges of D have what
+ * is left of these. */
+typedef struct {
+    double n, n_edge; /* all of them; those at an edge, at two edges twice */
+    double squares;   /* sum of the squares of their numbers of vectors */
+} HostTiles;
+
+static HostTiles host_tiles(double vectors, double columns, double tile_vectors, double tile_columns)
+{
+    const double m = up(vectors / tile_vectors), n = up(columns / tile_columns),
+                 full_m = floor(vectors / tile_vectors), full_n = floor(columns / tile_columns),
+                 edge_m = vectors - full_m * tile_vectors, edge_n = columns - full_n * tile_columns;
+    return (HostTiles){.n = m * n,
+                       .n_edge = (edge_m > 0 ? n : 0) + (edge_n > 0 ? m : 0),
+                       .squares = (full_m * tile_vectors * tile_vectors + edge_m * edge_m) *
+                                  (full_n * tile_columns * tile_columns + edge_n * edge_n)};
+}
+
 static double host_time(const ModelKernel *k, const ModelDevice *d, const ModelRates *r, const ModelSize *z,
                         ModelTime *out)
 {
@@ -419,12 +437,13 @@ static double host_time(const ModelKernel *k, const ModelDevice *d, const ModelR
     double threads = least(d->n_cu, tiles), rounds = up(tiles / threads) * threads / tiles;
     double per = z->batch * rounds / threads, hz = d->clock_hz;
     double micro_m = up(z->m / k->unit_m), micro_n = up(z->n / k->unit_n);
-    double k_blocks = up(z->k / k->depth), ab = k->bytes_ab, micro = micro_m * micro_n * k_blocks;
+    double k_blocks = up(z->k / k->depth), ab = k->bytes_ab;
     double step_m = model_host_step(k->load_a, k->bytes_ab, k->unit_m),
            step_n = model_host_step(k->load_b, k->bytes_ab, k->unit_n);
     double vectors = up(z->m / step_m), columns = up(z->n / step_n), rows = vectors * step_m,
            elements = rows * columns * step_n;
-    double loads = (vectors * micro_n + columns * micro_m) / (k->unit_m / step_m + k->unit_n / step_n);
+    double tile_vectors = k->unit_m / step_m, tile_columns = k->unit_n / step_n;
+    double loads = (vectors * micro_n + columns * micro_m) / (tile_vectors + tile_columns);
     Waves sum = {.detailed = true};
     double *t = sum.term;
     t[MODEL_TERM_math] = per * 2 * elements * z->k / (k->rate * r->math) / hz;
@@ -435,7 +454,11 @@ static double host_time(const ModelKernel *k, const ModelDevice *d, const ModelR
     double l2_rate = d->l2_rate * r->l2;
     sum.l2_read = block > 16384 ? z->batch * a_reads : 0;
     t[MODEL_TERM_l2] = rounds / threads * sum.l2_read / l2_rate;
-    double calls = per * (micro * r->chunk_clocks + k_blocks * elements * r->step_clocks) / hz;
+    /* the end of a register tile hides less behind the products of the next one, the more vectors it has */
+    const HostTiles micro = host_tiles(vectors, columns, tile_vectors, tile_columns);
+    double calls =
+        per * k_blocks / hz *
+        (micro.n * r->chunk_clocks + micro.squares * r->step_clocks + micro.n_edge * r->load_clocks);
     double chain = per * micro_m * micro_n * z->k * k->steps / 4.0 / hz;
     t[MODEL_TERM_latency] = calls + chain;
     double a_pack = k->pack_a ? z->m * z->k * up(z->n / k->block_n) : 0;

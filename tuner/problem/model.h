@@ -123,15 +123,18 @@ typedef struct {
  * matrix, engine, host), meaning. */
 #define MODEL_RATES(R)                                                                                       \
     R(math, 0.90, 0.90, 0.907, 0.70, "part of the peak rate of multiply-adds")                               \
-    R(local, 1.00, 1.44, 1.51, 2.00, "part of the bandwidth of local memory")                                \
+    R(local, 1.00, 1.44, 1.51, 4.00, "part of the bandwidth of local memory")                                \
     R(l2, 1.00, 1.49, 1.32, 0.90, "part of the bandwidth of the L2 cache")                                   \
     R(dram, 0.84, 0.88, 0.716, 2.00, "part of the bandwidth of DRAM")                                        \
     R(launch_s, 9e-7, 4.8e-7, 7.3e-7, 1e-7, "seconds of a launch that does nothing")                         \
     R(group_clocks, 1200, 1100, 536, 25, "clocks until a work-group's first load, and after its last store") \
-    R(load_clocks, 500, 1600, 1900, 200, "clocks from a load to its data")                                   \
-    R(step_clocks, 80, 40, 30, 0.005,                                                                        \
-      "clocks of a dependent step of the main loop; host: of an element of a register tile")                 \
-    R(chunk_clocks, 200, 60, 60, 4, "clocks of barriers and waits of one chunk of K")                        \
+    R(load_clocks, 500, 1600, 1900, 20,                                                                      \
+      "clocks from a load to its data; host: of a register tile at an edge")                                 \
+    R(step_clocks, 80, 40, 30, 0.15,                                                                         \
+      "clocks of a dependent step of the main loop; host: of a register tile's end, times its vectors "      \
+      "squared")                                                                                             \
+    R(chunk_clocks, 200, 60, 60, 1,                                                                          \
+      "clocks of barriers and waits of one chunk of K; host: of a register tile")                            \
     R(store, 0.5, 0.38, 0.32, 0.5, "part of the bandwidth that stores of D reach")                           \
     R(cluster_clocks, 0, 0, 85, 0, "clocks of a chunk of K for waiting on each doubling of a cluster")       \
     R(slow, 1.2, 5, 1, 1,                                                                                    \

@@ -48,7 +48,7 @@ typedef struct {
 
 /* In files an entry is a list of numbers: version, device, rates, kernel, MODEL_RESERVED ones that are not
  * used (0; coefficients that older programs had), and MODEL_RESIDUAL_NUMBERS for each residual. */
-enum { MODEL_VERSION = 5, MODEL_RESIDUAL_NUMBERS = 8, MODEL_RESERVED = 16 };
+enum { MODEL_VERSION = 6, MODEL_RESIDUAL_NUMBERS = 8, MODEL_RESERVED = 16 };
 enum {
     MODEL_DEVICE_NUMBERS = sizeof(ModelDevice) / sizeof(double),
     MODEL_ENTRY_NUMBERS = 1 + MODEL_DEVICE_NUMBERS + MODEL_N_RATES + MODEL_KERNEL_NUMBERS + MODEL_RESERVED

@@ -7,6 +7,8 @@
 
 typedef struct Building Building;
 
+/* Begins what the first kernels of a search need (build/pch.h), while it chooses them. */
+Err building_prepare(Run *r);
 /* Generates the texts of the first kernels. The list and the groups must live until building_end. aside: the
  * build runs beside measurements: it uses one core fewer for each device that measures, and draws no
  * progress. */

@@ -281,7 +281,11 @@ void run_init(Run *r)
     arena_init(&r->arena, 0);
 }
 
-void run_fini(Run *r) { arena_fini(&r->arena); }
+void run_fini(Run *r)
+{
+    pch_fini(&r->pch);
+    arena_fini(&r->arena);
+}
 
 Err run_with(Run *r, const Options *o)
 {

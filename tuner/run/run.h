@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "build/build.h"
 #include "build/facts.h"
+#include "build/pch.h"
 #include "kernel/helper.h"
 #include "measure/result.h"
 #include "measure/store.h"
@@ -123,6 +124,7 @@ typedef struct {
     DeviceChoice *pool;  /* the devices that measure, all of one model */
     size_t n_pool;       /* 0: device alone */
     Toolchain toolchain;
+    Pch pch;    /* of the toolchain, for all builds of the run */
     Str client; /* path of tuner-client */
     Store store;
     int64_t session, environment;

@@ -361,6 +361,19 @@ static Err building_step(Chunk *c, uint64_t wait_ns)
     return c->done ? ERR_OK : chunk_next(c);
 }
 
+static Err cache_dir_of(Run *r, Str *out)
+{
+    return run_path(r, out, "%.*s/cache", STR_ARG(r->config->globals.ClientBuildPath));
+}
+
+Err building_prepare(Run *r)
+{
+    Str dir;
+    TRY(cache_dir_of(r, &dir));
+    if (!r->config->globals.GenerateSourcesAndExit) pch_begin(&r->pch, &r->toolchain, dir.s);
+    return ERR_OK;
+}
+
 static Err building_init(Chunk *c)
 {
     Run *r = c->r;
@@ -369,7 +382,7 @@ static Err building_init(Chunk *c)
         c->total += c->group[i]->n_variants + c->group[i]->n_helpers;
     }
     progress_init(&c->progress, "build", c->total, 0);
-    TRY(run_path(r, &c->cache_dir, "%.*s/cache", STR_ARG(r->config->globals.ClientBuildPath)));
+    TRY(cache_dir_of(r, &c->cache_dir));
     if (r->o->no_cache && !r->cache_cleared) TRY(build_cache_clear(c->cache_dir.s));
     r->cache_cleared = true;
     Str logs = path_join(&r->arena, c->cache_dir.s, "failed");
@@ -379,6 +392,7 @@ static Err building_init(Chunk *c)
         .toolchain = &r->toolchain,
         .cache_dir = c->cache_dir.s,
         .log_dir = logs.s,
+        .pch = &r->pch,
         .jobs = jobs < 0 ? 0 : (int)jobs,
         .spare = !c->aside   ? 0
                  : r->n_pool ? r->n_pool

@@ -19,221 +19,22 @@
 #include <stdlib.h>
 
 #include "base/fs.h"
-#include "measure/model_range.h"
 #include "measure/search_cost.h"
-#include "measure/search_left.h"
-#include "measure/search_quota.h"
-#include "run/building.h"
 #include "run/forecast.h"
 #include "run/search_between.h"
 #include "run/search_fill.h"
-#include "run/search_group.h"
+#include "run/searching.h"
 
-/* The share of TimeBudget for the final measurements is FINAL_SHARE. Where making the operands of all sizes
- * and the launches of long kernels take more, it is SIZES_ROOM times the operands' time with the launches,
- * but at most FINAL_MOST: operands are made twice, for the races and for the check of the winners on fresh
- * data. Launches: about so many of a size's best kernel are as long as the last race at least, in which each
- * kernel runs once and the last ones in ten blocks; those of a peer with its ten algorithms come on top. */
-static const double FINAL_SHARE = 0.2, FINAL_MOST = 0.4, SIZES_ROOM = 2.2, FINAL_LAUNCHES = 70,
-                    PEER_LAUNCHES = 30;
-/* The share for measuring kernels of the library on further sizes (search_fill.h). A config of fewer than
- * FILL_SIZES sizes is meant for these, and less is spent on others. */
-static const double FILL_SHARE = 0.4, FILL_SIZES = 100;
-/* Finalists of a group: the least number, and the number that costs are estimated with before they are
- * chosen. CHECK_SHARE: of the finalists' time without operands, the share for validating them; races get the
- * rest. */
-enum { FINALISTS_LEAST = 4, FINALISTS_GUESS = 32 };
-static const double CHECK_SHARE = 0.5;
-/* Share of the budget for packing kernels for sizes between the tuned ones; at least RANGE_LEAST are kept. */
-static const double RANGE_SHARE = 0.05;
-enum { RANGE_LEAST = 8 };
-/* Seconds of a race on one size: in rounds, which only need to separate good candidates from bad ones; of the
- * finalists at most (the client's default); and the least. LAST_S: what the least of blocks in the last stage
- * of a race takes on average, with the rests between them. */
-static const double ROUND_RACE_S = 0.2, FINAL_RACE_S = 2, RACE_S_MIN = 0.05, LAST_S = 0.12;
-
-/* The work of all groups together in one round. */
-typedef struct {
-    size_t n_pairs, n_kernels; /* n_pairs 0: there is no round */
-    double expected_s;         /* of measuring, by search_cost.h */
-    Building *building;        /* NULL: nothing to build */
-} RoundWork;
-
-typedef struct {
-    Run *r;
-    SearchGroup *group;
-    size_t n;
-    Globals as_given; /* GlobalParameters of the config; rounds have their own */
-    double budget;    /* seconds; 0: none */
-    double before;    /* seconds of earlier sessions */
-    uint64_t started_ns;
-    double compile_s, pair_s; /* of one, on average; wall time */
-    size_t n_compiled, n_pairs;
-    double expected_s; /* of the rounds that were measured, by search_cost.h; device_s is what they took */
-    SearchPace pace;
-    size_t n_measured_rounds, n_rounds; /* n_rounds: that were chosen */
-    double device_s;                    /* measuring */
-    bool out_of_time;
-    size_t n_sizes; /* of the config */
-    bool overlaps;
-    RoundWork now, next, after; /* as in SearchGroup */
-} Searching;
-
-static double spent(const Searching *x) { return x->before + (double)(clock_ns() - x->started_ns) * 1e-9; }
+/* Seconds of a race on one size in rounds, which only need to separate good candidates from bad ones. */
+static const double ROUND_RACE_S = 0.2;
 
 static Err spent_note(Searching *x)
 {
     for (size_t i = 0; i < x->n; i++)
         if (x->group[i].record.id)
             TRY(store_search_spent_set(&x->r->store, x->group[i].record.id, x->r->session,
-                                       spent(x) - x->before));
+                                       searching_spent(x) - x->before));
     return 0;
-}
-
-/* The factor of this device over the seconds of search_cost.h: about 1 on an H200. */
-static double scale_of(const Searching *x)
-{
-    return x->expected_s > 0 && x->device_s > 0 ? x->device_s / x->expected_s : 1;
-}
-
-/* Seconds that the sizes of the unfinished groups take in a round without their kernels: making operands. */
-static double sizes_seconds(const Searching *x)
-{
-    double sum = 0;
-    for (size_t i = 0; i < x->n; i++)
-        if (!x->group[i].finished) sum += search_cost_sizes(&x->group[i].search);
-    return sum * scale_of(x);
-}
-
-/* Kernels that a library may have for sizes between the tuned ones: packing them compiles them once more, for
- * which there is RANGE_SHARE of the budget. */
-static size_t range_most(const Searching *x)
-{
-    if (!x->r->config->has_logic || x->r->shard) return 0;
-    const double n = x->budget > 0 ? RANGE_SHARE * x->budget / fmax(x->compile_s, 1e-3) : MODEL_RANGE_KERNELS;
-    return n < RANGE_LEAST ? RANGE_LEAST : n < MODEL_RANGE_KERNELS ? (size_t)n : MODEL_RANGE_KERNELS;
-}
-
-/* Seconds of the operands and checks of a size with n kernels by search_cost.h, without their launches. */
-static double size_seconds(const Group *g, size_t z, size_t n)
-{
-    const ProblemType *pt = &g->problem->pt;
-    return search_cost_of_size(pt, &g->size[z]) + (double)n * search_cost_kernel(pt, &g->size[z]);
-}
-
-/* The same with the kernels of a held-out size, which are finalists and those for sizes between, and without
- * the finalists of other sizes. */
-static double final_size_seconds(const Searching *x, const Group *g, size_t z)
-{
-    const bool is_held_out = z + g->n_held_out >= g->n_sizes;
-    const size_t n = g->searched.ns ? g->n_variants : FINALISTS_GUESS + range_most(x);
-    return LAST_S + size_seconds(g, z, is_held_out ? n : 0);
-}
-
-/* Seconds of all final measurements, without finalists; sizes between have none. */
-static double final_sizes_seconds(const Searching *x)
-{
-    double sum = 0;
-    for (size_t i = 0; i < x->n; i++) {
-        const Group *g = x->group[i].g;
-        for (size_t z = 0; z < g->n_sizes; z++)
-            if (z < x->group[i].n_own || z >= g->n_sizes - g->n_held_out) sum += final_size_seconds(x, g, z);
-    }
-    return sum * scale_of(x);
-}
-
-/* Seconds of the final race's launches on a size; a peer's by what the first round measured. */
-static double final_launches(const Searching *x, const SearchGroup *s, size_t z)
-{
-    const double own = s->search.launch_s && z < s->n_own ? s->search.launch_s[z] : 0;
-    const double peer = own > 0 && x->as_given.Peer ? fmax(own, s->search.peer[z] * 1e-9) : 0;
-    return FINAL_LAUNCHES * own + PEER_LAUNCHES * peer;
-}
-
-/* Seconds of TimeBudget that are kept for the final measurements. */
-static double final_seconds(const Searching *x)
-{
-    double need = SIZES_ROOM * final_sizes_seconds(x);
-    for (size_t i = 0; i < x->n; i++)
-        for (size_t z = 0; z < x->group[i].n_own; z++) need += final_launches(x, &x->group[i], z);
-    return fmin(fmax(need, x->budget * FINAL_SHARE), x->budget * FINAL_MOST);
-}
-
-/* Seconds of TimeBudget that are kept for further sizes. */
-static double fill_seconds(const Searching *x)
-{
-    double n = 0;
-    for (size_t i = 0; i < x->n; i++)
-        if (search_between_wanted(x->r, x->group[i].g)) n += (double)x->group[i].n_own;
-    return x->budget * FILL_SHARE * fmin(1, n / FILL_SIZES);
-}
-
-/* Seconds that are left for rounds after the next one. */
-static double left(const Searching *x)
-{
-    return x->budget - final_seconds(x) - fill_seconds(x) - spent(x) - x->next.expected_s * scale_of(x);
-}
-
-/* The quota of the next round. */
-static SearchQuota quota_of(Searching *x)
-{
-    const SearchTime t = {.budget_s = x->budget,
-                          .left_s = left(x),
-                          .kernel_s = x->compile_s,
-                          .pair_s = x->pair_s,
-                          .sizes_s = sizes_seconds(x),
-                          .scale = scale_of(x),
-                          .n_rounds = x->n_rounds,
-                          .n_cores = (size_t)cpu_count(),
-                          .learns = x->r->config->globals.SearchMethod == GLOBAL_SEARCH_MODEL,
-                          .overlaps = x->overlaps};
-    const SearchQuota q = search_quota(&t);
-    const double one = search_kernel_seconds(&t) * (double)x->n_sizes / SEARCH_SIZES_OF_KERNEL;
-    if (x->n_rounds == 0 && x->before == 0 && x->budget > 0 && t.left_s < one)
-        warning("TimeBudget of %.4g s: too short for one candidate on each of %zu sizes, which takes about "
-                "%.3g s",
-                x->budget, x->n_sizes, one);
-    x->out_of_time = x->out_of_time || !q.per_size;
-    return q;
-}
-
-/* Seconds for the finalists, without those that the operands of the sizes take. */
-static double final_room(const Searching *x) { return fmax(0, final_seconds(x) - final_sizes_seconds(x)); }
-
-/* The number of finalists of a group that there is time to validate on each of its sizes. */
-static size_t finalists_most(const Searching *x, const SearchGroup *s)
-{
-    double pairs = 0;
-    if (x->budget <= 0) return SIZE_MAX;
-    const double share = (double)s->n_own / (double)(x->n_sizes ? x->n_sizes : 1);
-    for (size_t z = 0; z < s->n_own; z++) pairs += search_cost_pair(&s->search, z) * scale_of(x);
-    const double n = final_room(x) * CHECK_SHARE * share / fmax(pairs, 1e-6);
-    return n < FINALISTS_LEAST ? FINALISTS_LEAST : n < 1e6 ? (size_t)n : SIZE_MAX;
-}
-
-/* Seconds of a finalists' race on one size: with TimeBudget an equal part of what is kept for races; 0: the
- * client's default. */
-static double race_of_finalists(const Searching *x)
-{
-    if (x->budget <= 0 || x->n_sizes == 0) return 0;
-    const double each = final_room(x) * (1 - CHECK_SHARE) / (double)x->n_sizes;
-    return each < RACE_S_MIN ? RACE_S_MIN : each < FINAL_RACE_S ? each : FINAL_RACE_S;
-}
-
-/* Notes the estimated seconds of the final measurement of each size, by which step_final keeps to the
- * budget. */
-static Err final_costs_note(const Searching *x, const SearchGroup *s)
-{
-    Group *g = s->g;
-    const double race = race_of_finalists(x), scale = scale_of(x);
-    if (x->budget <= 0) return ERR_OK;
-    TRY_ALLOC(g->searched.seconds = ARENA_ARRAY(&x->r->arena, g->n_sizes + 1, double));
-    for (size_t z = 0; z < g->n_sizes; z++) {
-        size_t n = 0;
-        for (size_t i = 0; i < g->n_variants; i++) n += group_races(g, z, i);
-        g->searched.seconds[z] = race + final_launches(x, s, z) + scale * (LAST_S + size_seconds(g, z, n));
-    }
-    return ERR_OK;
 }
 
 static Err end_record(Searching *x, SearchGroup *s)
@@ -251,7 +52,7 @@ static Err end_record(Searching *x, SearchGroup *s)
                      .n_pairs = (int64_t)s->search.n_pairs,
                      .n_finalists = (int64_t)s->g->n_variants,
                      .hope = s->search.o.method == SEARCH_MODEL ? search_hope(&s->search) : (double)NAN,
-                     .seconds = spent(x)};
+                     .seconds = searching_spent(x)};
     notice("%.*s: searched by %.*s: %" PRId64 " of %" PRId64 " candidates%s (%" PRId64
            " permutations), %.1f on a size, %" PRId64 " rounds; stopped: %s; %zu finalists",
            STR_ARG(s->g->name), STR_ARG(s->record.method), end.n_candidates, s->record.n_candidates,
@@ -264,24 +65,25 @@ static Err end_record(Searching *x, SearchGroup *s)
  * sizes. */
 static Err finals_plan(Searching *x, SearchGroup *s)
 {
-    TRY(search_group_finalists(s, finalists_most(x, s)));
+    TRY(search_group_finalists(s, searching_finalists_most(x, s)));
     TRY(end_record(x, s));
     const size_t n_finalists = s->g->n_variants;
-    TRY(search_group_range(s, range_most(x)));
-    const size_t most = finalists_most(x, s);
+    TRY(search_group_range(s, searching_range_most(x)));
+    const size_t most = searching_finalists_most(x, s);
     if (most < n_finalists && !(x->as_given.MaxLoss > 0)) TRY(search_group_races(s, most));
-    return final_costs_note(x, s);
+    return searching_final_costs(x, s);
 }
 
 /* The further sizes of all groups: where the rounds ended early, more than for the share. */
 static Err fill_plan(Searching *x)
 {
-    const double time = x->budget > 0 ? fmax(0, x->budget - final_seconds(x) - spent(x)) : (double)INFINITY;
+    const double time = x->budget > 0 ? fmax(0, x->budget - searching_final_seconds(x) - searching_spent(x))
+                                      : (double)INFINITY;
     for (size_t i = 0; !x->r->stopped && i < x->n; i++) {
         const SearchGroup *s = &x->group[i];
         const double share = (double)s->n_own / (double)(x->n_sizes ? x->n_sizes : 1);
         if (s->g->given_up || !s->record.id) continue;
-        TRY(search_fill_choose(x->r, s->g, isinf(time) ? time : time * share, scale_of(x)));
+        TRY(search_fill_choose(x->r, s->g, isinf(time) ? time : time * share, searching_scale(x)));
     }
     if (x->budget > 0) x->r->fill_deadline_ns = clock_ns() + (uint64_t)(1e9 * time);
     return ERR_OK;
@@ -310,36 +112,19 @@ static void round_tell(Searching *x, size_t round, size_t n_kernels, size_t n_pa
     Buf text;
     buf_init(&text);
     buf_printf(&text, "search: round %zu: %zu kernels, %zu pairs of kernel and size; %.3g s", round,
-               n_kernels, n_pairs, spent(x));
+               n_kernels, n_pairs, searching_spent(x));
     if (x->budget > 0) buf_printf(&text, " of %.4g s", x->budget);
     if (hope >= 0) buf_printf(&text, "; expected gain that is left %.2f %%", 100 * hope);
     if (hope >= 0 && x->n_measured_rounds) {
-        x->pace.budget_s = x->budget > 0 ? left(x) : (double)INFINITY;
+        x->pace.budget_s = x->budget > 0 ? searching_left(x) : (double)INFINITY;
         const SearchLeft l = search_left(&x->pace);
-        const double race = race_of_finalists(x), most = race > 0 ? race : FINAL_RACE_S;
+        const double race = searching_final_race(x), most = race > 0 ? race : RACE_SECONDS;
         buf_printf(&text, "; left: compile %.2g s to %.2g s, measure %.2g s to %.2g s", l.compile_lo,
-                   l.compile_hi, l.measure_lo + (double)x->n_sizes * RACE_S_MIN,
+                   l.compile_hi, l.measure_lo + (double)x->n_sizes * RACE_SECONDS_LEAST,
                    l.measure_hi + (double)x->n_sizes * most);
     }
     notice("%s", buf_cstr(&text));
     buf_fini(&text);
-}
-
-/* A group's share of a round's quota among the groups that are not finished: kernels in proportion to its
- * number of sizes, seconds in proportion to what these take. */
-static SearchQuota share_of(const Searching *x, size_t i, SearchQuota q)
-{
-    double sizes = 0, seconds = 0;
-    for (size_t k = 0; k < x->n; k++)
-        if (!x->group[k].finished) {
-            sizes += (double)x->group[k].search.o.n_sizes;
-            seconds += search_cost_sizes(&x->group[k].search);
-        }
-    if (x->group[i].finished || sizes <= 0) return q;
-    if (q.kernels != SIZE_MAX)
-        q.kernels = (size_t)ceil((double)q.kernels * (double)x->group[i].search.o.n_sizes / sizes);
-    q.seconds *= search_cost_sizes(&x->group[i].search) / seconds;
-    return q;
 }
 
 /* ---- choosing and compiling ---- */
@@ -359,17 +144,19 @@ static Err after_build(Searching *x)
 /* Chooses a round, if any pair is worth measuring, and generates its kernels' texts. */
 static Err round_choose(Searching *x)
 {
-    const SearchQuota all = quota_of(x);
+    const uint64_t start = clock_ns();
+    const SearchQuota all = searching_quota(x);
     for (size_t i = 0; i < x->n; i++) {
         size_t n;
-        const SearchQuota q = share_of(x, i, all);
-        TRY(search_group_choose(&x->group[i], &q, spent(x), &n));
+        const SearchQuota q = searching_share(x, i, all);
+        TRY(search_group_choose(&x->group[i], &q, searching_spent(x), &n));
         TRY(search_group_prepare(&x->group[i]));
         x->after.n_pairs += n;
         x->after.expected_s += search_cost_batch(&x->group[i].search, &x->group[i].after.batch);
         x->after.n_kernels += search_group_new_kernels(&x->group[i]);
     }
     if (!x->after.n_pairs) return 0;
+    if (x->n_rounds) x->choose_s = (double)(clock_ns() - start) * 1e-9;
     round_tell(x, ++x->n_rounds, x->after.n_kernels, x->after.n_pairs);
     return after_build(x);
 }
@@ -463,7 +250,7 @@ static Err round_measure(Searching *x)
 /* Rounds end when the rest of the budget is needed for the finalists, by what the rounds so far took. */
 static void deadline_set(const Searching *x)
 {
-    const double end = x->budget - final_seconds(x) - fill_seconds(x) - x->before;
+    const double end = x->budget - searching_final_seconds(x) - searching_fill_seconds(x) - x->before;
     if (x->budget > 0) x->r->deadline_ns = x->started_ns + (uint64_t)(1e9 * fmax(0, end));
 }
 
@@ -507,6 +294,7 @@ static Err groups_open(Searching *x)
         if (s->finished) continue;
         progress_step(&progress, i + 1, "%zu candidates", s->pool.n);
         x->n_sizes += s->n_own;
+        searching_guess_choice(x, s);
         TRY(store_search_spent_before(&x->r->store, s->record.id, x->r->session, &before));
         x->before = fmax(x->before, before);
         notice("%.*s: %" PRId64 " permutations, %zu candidates%s to search on %zu sizes", STR_ARG(s->g->name),
@@ -536,8 +324,8 @@ static Err rounds_run(Searching *x)
     x->r->aside.work = NULL;
     x->r->in_rounds = false;
     if (x->n_measured_rounds)
-        notice("search: the device measured %.0f %% of %.3g s", 100 * x->device_s / (spent(x) - x->before),
-               spent(x) - x->before);
+        notice("search: the device measured %.0f %% of %.3g s",
+               100 * x->device_s / (searching_spent(x) - x->before), searching_spent(x) - x->before);
     building_drop(x->now.building);
     building_drop(x->next.building);
     building_drop(x->after.building);
@@ -549,18 +337,17 @@ static Err rounds_run(Searching *x)
         TRY(finals_plan(x, s));
     }
     TRY(fill_plan(x));
-    x->r->race_seconds = race_of_finalists(x);
+    x->r->race_seconds = searching_final_race(x);
     return 0;
 }
 
 static Err searching_init(Searching *x, Run *r)
 {
     double seconds;
-    *x = (Searching){.r = r, .started_ns = clock_ns(), .pair_s = PAIR_GUESS_SECONDS};
+    *x = (Searching){.r = r, .started_ns = clock_ns(), .overlaps = !str_eq_c(r->device.kind, "host")};
     time_parse(r->config->globals.TimeBudget, &seconds);
     x->budget = seconds;
-    x->compile_s = COMPILE_GUESS_SECONDS / fmax(1, (double)cpu_count());
-    x->overlaps = !str_eq_c(r->device.kind, "host");
+    searching_guess(x);
     x->group = ARENA_ARRAY(&r->arena, r->n_groups, SearchGroup);
     TRY_ALLOC(x->group);
     for (size_t i = 0; i < r->n_groups; i++)
@@ -587,7 +374,8 @@ Err step_search(Run *r)
     x.as_given = r->config->globals;
     search_globals_of_rounds(r);
     for (size_t i = 0; i < x.n; i++) x.group[i].g->round = 1;
-    Err e = groups_open(&x);
+    Err e = building_prepare(r);
+    if (!e) e = groups_open(&x);
     if (!e) limit_tell(&x);
     deadline_set(&x);
     if (!e) e = rounds_run(&x);
