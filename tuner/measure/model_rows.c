@@ -192,14 +192,17 @@ size_t model_table_nearest(const ModelTable *t, TableDistance distance, const Mo
  * taken, for fewer rows. PART: sizes, or rows, that one thread looks at. */
 enum { PASSES = 3, PART = 256 };
 static const double CLOSE = 0.02;
-/* Drawn sizes: DRAWS, of batches DRAWS_BATCHED, at most so many for each measured size, TURNS times; and
- * SETTLED others, by which the kernels of all rows are chosen anew. */
+/* Drawn sizes: DRAWS, of batches DRAWS_BATCHED, at most so many for each measured size, TURNS times, until
+ * one of DRAWS_WORTH pays or fewer; and SETTLED others, at most SETTLED_OF_ROW for each row, by which the
+ * kernels of all rows are chosen anew. */
 enum {
     DRAWS = 60000,
     DRAWS_BATCHED = 20000,
     DRAWS_OF_SIZE = 300,
+    DRAWS_WORTH = 1000,
     TURNS = 8,
     SETTLED = 200000,
+    SETTLED_OF_ROW = 64,
     SETTLING = 1000
 };
 
@@ -510,7 +513,7 @@ static Err rows_settle(Arena *lists, Rows *r, size_t n, int64_t batch)
     const size_t n_rows = r->t->n_more;
     Settling x = {.rows = r};
     arena_reset(lists);
-    TRY(draws_make(lists, r, n, batch, SETTLING));
+    TRY(draws_make(lists, r, n < n_rows * SETTLED_OF_ROW ? n : n_rows * SETTLED_OF_ROW, batch, SETTLING));
     TRY_ALLOC(x.near = ARENA_ARRAY(lists, r->n + 1, uint32_t));
     TRY_ALLOC(x.next = ARENA_ARRAY(lists, r->n + 1, uint32_t));
     TRY_ALLOC(x.first = ARENA_ARRAY(lists, n_rows + 1, uint32_t));
@@ -534,9 +537,12 @@ static Err rows_all(Arena *a, Arena *lists, Rows *r, bool written)
     TRY(model_range_make(lists, t->pt, t->m, t->out, written ? MODEL_ROW_STEPS : 1, 1, &size, &r->n));
     r->at = size;
     TRY(rows_predict(a, lists, r, MODEL_ROWS_GRIDS));
-    for (int turn = 1; written && turn <= TURNS && t->n_more < MODEL_ROWS_MAX; turn++) {
+    size_t n_added = SIZE_MAX;
+    for (int turn = 1; written && turn <= TURNS && n_added > DRAWS / DRAWS_WORTH; turn++) {
+        const size_t before = t->n_more;
         if (batched) TRY(draws_add(a, lists, r, DRAWS_BATCHED, 0, 2 * turn, MODEL_ROWS_MAX));
         TRY(draws_add(a, lists, r, DRAWS, 1, 2 * turn + 1, MODEL_ROWS_MAX));
+        n_added = t->n_more - before;
         arena_reset(lists);
     }
     if (written && batched) TRY(rows_settle(lists, r, SETTLED / 4, 0));

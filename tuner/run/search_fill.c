@@ -61,19 +61,33 @@ static Err draw(Run *r, const Group *g, size_t most, ProblemSize **out, size_t *
     return ERR_OK;
 }
 
+/* Seconds of a size by search_cost.h. */
+static double cost_of(const ProblemType *pt, const ProblemSize *z, double scale)
+{
+    return COST * scale * (search_cost_of_size(pt, z) + KERNELS * search_cost_kernel(pt, z));
+}
+
+/* The most sizes there may be time for. */
+static size_t sizes_most(const ProblemType *pt, size_t n_own, double seconds, double scale)
+{
+    if (isinf(seconds)) return n_own * OF_OWN < MOST ? n_own * OF_OWN : MOST;
+    const ProblemSize none = {0}; /* no size takes less */
+    const double most = seconds / fmax(cost_of(pt, &none, scale), 1e-9);
+    return most < MOST ? (size_t)most : MOST;
+}
+
 Err search_fill_choose(Run *r, Group *g, double seconds, double scale)
 {
     const ProblemType *pt = &g->problem->pt;
     const size_t n_own = g->n_sizes - g->n_held_out;
-    const size_t most = isinf(seconds) && n_own * OF_OWN < MOST ? n_own * OF_OWN : MOST;
+    const size_t most = sizes_most(pt, n_own, seconds, scale);
     double sum = search_cost_client() * scale;
     size_t n, n_all = 0;
     g->searched.n_fill = 0;
     if (!search_between_wanted(r, g)) return ERR_OK;
     TRY(draw(r, g, most, &g->searched.fill, &n_all));
     for (n = 0; n < n_all; n++) {
-        const ProblemSize *z = &g->searched.fill[n];
-        sum += COST * scale * (search_cost_of_size(pt, z) + KERNELS * search_cost_kernel(pt, z));
+        sum += cost_of(pt, &g->searched.fill[n], scale);
         if (sum > seconds) break;
     }
     g->searched.n_fill = n;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fs.h"
+#include "base/spread.h"
 #include "measure/predictor.h"
 #include "measure/rounds.h"
 #include "run/search_between.h"
@@ -56,29 +57,77 @@ static Err record_open(SearchGroup *x)
     return e;
 }
 
-/* Gives the pairs of the seed that have this kernel their permutation. */
-static void seed_find(SearchSeed *seed, int64_t permutation, Hash128 hash)
+/* Called while a search chooses, so that finished compilers are reaped and new ones start. */
+static Err check(void *run)
 {
-    for (size_t i = 0; i < seed->n; i++)
-        if (seed->pair[i].hash.lo == hash.lo && seed->pair[i].hash.hi == hash.hi)
-            seed->pair[i].permutation = permutation;
+    run_aside(run);
+    return run_check();
 }
 
-/* Names have the parameters that differ within the pool, so that they are the same in all rounds. */
-static Err namer_make(SearchGroup *x)
+/* ---- what all candidates of the pool have ---- */
+
+enum { PART_ITEMS = 1 << 12 };
+
+typedef struct {
+    SearchGroup *x;
+    uint64_t (*shown)[PARAM_WORDS]; /* of each part, by Namer */
+    int64_t *permutation;           /* of each pair of the seed */
+} PoolNotes;
+
+/* Whether a pair of the seed has this kernel. */
+static bool seed_has(const SearchSeed *seed, size_t i, Hash128 hash)
+{
+    return seed->pair[i].hash.lo == hash.lo && seed->pair[i].hash.hi == hash.hi;
+}
+
+/* The namer begins with the first candidate that has a name. */
+static void namer_begin(SearchGroup *x)
 {
     Solution s;
     Hash128 hash;
-    TRY(namer_init(&x->namer, &x->g->problem->pt));
-    for (size_t i = 0; i < x->pool.n; i++) {
-        if (pool_get(&x->pool, x->pool.item[i], &s, &hash)) {
-            namer_note(&x->namer, &s);
-            seed_find(&x->seed, x->pool.item[i], hash);
-        }
-        if ((i & 0xfff) == 0) TRY(run_check());
+    for (size_t i = 0; i < x->pool.n && !x->namer.has_first; i++)
+        if (pool_get(&x->pool, x->pool.item[i], &s, &hash)) namer_note(&x->namer, &s);
+}
+
+static Err notes_part(void *ctx, size_t part)
+{
+    const PoolNotes *p = ctx;
+    const Pool *pool = &p->x->pool;
+    Namer namer = p->x->namer;
+    Solution s;
+    Hash128 hash;
+    for (size_t i = part * PART_ITEMS; i < (part + 1) * PART_ITEMS && i < pool->n; i++) {
+        if (!pool_get(pool, pool->item[i], &s, &hash)) continue;
+        namer_note(&namer, &s);
+        for (size_t k = 0; k < p->x->seed.n; k++)
+            if (seed_has(&p->x->seed, k, hash)) p->permutation[k] = pool->item[i];
     }
+    memcpy(p->shown[part], namer.shown, sizeof namer.shown);
+    return ERR_OK;
+}
+
+/* Names have the parameters that differ within the pool, so that they are the same in all rounds. Pairs of
+ * the seed get their permutation. */
+static Err notes_make(SearchGroup *x)
+{
+    const size_t n_parts = (x->pool.n + PART_ITEMS - 1) / PART_ITEMS;
+    const size_t shown_bytes = n_parts * sizeof(uint64_t[PARAM_WORDS]),
+                 seed_bytes = x->seed.n * sizeof(int64_t);
+    PoolNotes p = {x, spread_alloc(shown_bytes), spread_alloc(seed_bytes)};
+    TRY(namer_init(&x->namer, &x->g->problem->pt));
+    namer_begin(x);
+    for (size_t i = 0; p.permutation && i < x->seed.n; i++) p.permutation[i] = x->seed.pair[i].permutation;
+    Err e = p.shown && p.permutation ? ERR_OK
+                                     : err_set(ERR_FAILED, "out of memory for %zu candidates", x->pool.n);
+    if (!e)
+        e = spread_run(&(Spread){
+            .n = n_parts, .least = 2, .part = notes_part, .ctx = &p, .idle = check, .idle_ctx = x->r});
+    for (size_t i = 0; !e && i < n_parts; i++) namer_join(&x->namer, p.shown[i]);
+    for (size_t i = 0; !e && i < x->seed.n; i++) x->seed.pair[i].permutation = p.permutation[i];
+    spread_free(p.shown, shown_bytes);
+    spread_free(p.permutation, seed_bytes);
     x->g->namer = &x->namer;
-    return 0;
+    return e;
 }
 
 static Err pool_make(SearchGroup *x)
@@ -99,19 +148,11 @@ static Err pool_make(SearchGroup *x)
     return 0;
 }
 
-/* Called while a search chooses, so that finished compilers are reaped and new ones start. */
-static Err check(void *run)
-{
-    run_aside(run);
-    return run_check();
-}
-
 /* Whether an earlier pair has this kernel, which has been looked for. */
 static bool seed_known(const SearchSeed *seed, size_t i)
 {
-    const Hash128 hash = seed->pair[i].hash;
     for (size_t k = 0; k < i; k++)
-        if (seed->pair[k].hash.lo == hash.lo && seed->pair[k].hash.hi == hash.hi) return true;
+        if (seed_has(seed, k, seed->pair[i].hash)) return true;
     return false;
 }
 
@@ -124,8 +165,11 @@ static Err seed_use(SearchGroup *x, SearchOptions *o)
     TRY_ALLOC(first);
     for (size_t i = 0; i < seed->n; i++) {
         SeedPair *p = &seed->pair[i];
-        if (p->permutation < 0 && !seed_known(seed, i))
-            seed_find(seed, pool_find(&x->pool, &p->s, p->hash), p->hash);
+        if (p->permutation < 0 && !seed_known(seed, i)) {
+            const int64_t found = pool_find(&x->pool, &p->s, p->hash);
+            for (size_t k = i; k < seed->n; k++)
+                if (seed_has(seed, k, p->hash)) seed->pair[k].permutation = found;
+        }
         TRY(check(x->r));
         if (p->permutation >= 0) first[o->n_first++] = (SearchFirst){p->permutation, p->size};
     }
@@ -179,7 +223,7 @@ Err search_group_init(SearchGroup *x, Run *r, Group *g)
                        .check_ctx = r};
     TRY(search_between_weights(r, g, &o.weight));
     TRY(search_seed_read(r, g, &x->deriver, o.n_sizes, &x->seed));
-    TRY(namer_make(x));
+    TRY(notes_make(x));
     TRY(seed_use(x, &o));
     TRY(model_make(x, o.n_sizes, &o.model));
     TRY(search_init(&x->search, &o));

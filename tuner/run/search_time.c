@@ -31,7 +31,7 @@ static const double LAST_S = 0.12;
 /* On the CPU, before anything was measured: seconds of a compilation on one core (others: forecast.h) and of
  * a pair, and the factor of searching_scale. SCORE_S: seconds of one processor in which the candidates of a
  * later round are scored, by the candidate and size. */
-static const double HOST_COMPILE_S = 0.7, HOST_PAIR_S = 0.002, HOST_SCALE = 0.15, SCORE_S = 5e-7;
+static const double HOST_COMPILE_S = 0.45, HOST_PAIR_S = 0.002, HOST_SCALE = 0.15, SCORE_S = 5e-7;
 
 double searching_spent(const Searching *x) { return x->before + (double)(clock_ns() - x->started_ns) * 1e-9; }
 

@@ -89,6 +89,11 @@ void namer_note(Namer *n, const Solution *s)
     }
 }
 
+void namer_join(Namer *n, const uint64_t shown[PARAM_WORDS])
+{
+    for (size_t i = 0; i < PARAM_WORDS; i++) n->shown[i] |= shown[i];
+}
+
 void namer_show_all(Namer *n)
 {
     for (int i = 0; i < n->n_parts; i++)

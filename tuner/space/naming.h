@@ -40,6 +40,8 @@ Err namer_init(Namer *n, const ProblemType *pt);
 /* First pass of min naming: call it for every solution of the set, in order. Hand-written kernels are
  * ignored. */
 void namer_note(Namer *n, const Solution *s);
+/* Also shows what another namer shows, which began with the same first solution. */
+void namer_join(Namer *n, const uint64_t shown[PARAM_WORDS]);
 /* Selects full names, with every parameter of the solution. */
 void namer_show_all(Namer *n);
 /* Appends the name. */
