@@ -59,7 +59,7 @@ compare() {
   for s in $sizes; do
     echo "$s" | sed 's/\(.*\),\(.*\),\(.*\),\(.*\)/rocblas-bench -f gemm_strided_batched -r f32_r -m \1 -n \2 --batch_count \3 -k \4/'
   done >"$dir/sizes.log"
-  $pin "$BIN/tuner-bench" --compare "$dir/list/4_LibraryClient/library" "$dir/wide/4_LibraryClient/library" "$dir/sizes.log" -i 40 |
+  $pin "$BIN/tuner-bench" --compare "$dir/list/4_LibraryClient/library" "$dir/wide/4_LibraryClient/library" "$dir/sizes.log" -i 150 |
     grep -E 'slower|faster|geometric' | sed 's/ *$//; s/^/  /'
 }
 
