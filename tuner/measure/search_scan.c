@@ -47,11 +47,18 @@ static void offer_insert(Offers *list, size_t max, const Offer *x)
     list->v[i] = *x;
 }
 
+/* The place of a family in a list that has the best of each; list->n: it is not there. */
+static size_t family_at(const Offers *list, uint64_t family)
+{
+    size_t i = 0;
+    while (i < list->n && list->v[i].family != family) i++;
+    return i;
+}
+
 /* Keeps the best of each family. */
 static void family_insert(Offers *list, const Offer *x)
 {
-    size_t i = 0;
-    while (i < list->n && list->v[i].family != x->family) i++;
+    size_t i = family_at(list, x->family);
     if (i == list->n) {
         offer_insert(list, SEARCH_FAMILIES, x);
         return;
@@ -148,9 +155,8 @@ static Offers *lists_of(const Scan *x, size_t part) { return &x->lists[part * x-
 static bool may_enter(const Offers *lists, const Offer *x)
 {
     const Offers *top = &lists[0], *family = &lists[1];
-    size_t i = 0;
     if (top->n < SEARCH_TOP || better(x, &top->v[top->n - 1])) return true;
-    while (i < family->n && family->v[i].family != x->family) i++;
+    size_t i = family_at(family, x->family);
     if (i == family->n && i == SEARCH_FAMILIES) i--;
     return i == family->n || better(x, &family->v[i]);
 }

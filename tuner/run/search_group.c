@@ -113,9 +113,9 @@ static Err notes_make(SearchGroup *x)
     const size_t n_parts = (x->pool.n + PART_ITEMS - 1) / PART_ITEMS;
     const size_t shown_bytes = n_parts * sizeof(uint64_t[PARAM_WORDS]),
                  seed_bytes = x->seed.n * sizeof(int64_t);
-    PoolNotes p = {x, spread_alloc(shown_bytes), spread_alloc(seed_bytes)};
     TRY(namer_init(&x->namer, &x->g->problem->pt));
     namer_begin(x);
+    PoolNotes p = {x, spread_alloc(shown_bytes), spread_alloc(seed_bytes)};
     for (size_t i = 0; p.permutation && i < x->seed.n; i++) p.permutation[i] = x->seed.pair[i].permutation;
     Err e = p.shown && p.permutation ? ERR_OK
                                      : err_set(ERR_FAILED, "out of memory for %zu candidates", x->pool.n);
