@@ -197,12 +197,12 @@ static void search_run(Setup *x, SearchMethod method, bool overlaps, double kern
     search_open(x, &s, method);
     for (size_t n_done = 0; n_done < N_SIZES;) {
         if (!next.n)
-            assert_ok(search_next(&s, &(SearchQuota){SIZE_MAX, s.n_batches ? 4 : 12, kernel_s, 1, 0, 1}, NULL,
+            assert_ok(search_next(&s, &(SearchQuota){SIZE_MAX, s.n_batches ? 4 : 12, kernel_s, 1, 0, 1, false}, NULL,
                                   &next));
         if (!next.n) break;
         const SearchBatch t = now;
         now = next, next = t, next.n = 0;
-        if (overlaps) assert_ok(search_next(&s, &(SearchQuota){SIZE_MAX, 4, kernel_s, 1, 0, 1}, &now, &next));
+        if (overlaps) assert_ok(search_next(&s, &(SearchQuota){SIZE_MAX, 4, kernel_s, 1, 0, 1, false}, &now, &next));
         batch_measure(x, &s, &now, best, out);
         if (!out->n_of_first && out->n_pairs >= FIRST_PAIRS) out->n_of_first = s.known.n;
         n_done = 0;
@@ -382,11 +382,11 @@ static double share_of_size(Setup *x, const double *best, double faster)
     Outcome out = {0};
     size_t n = 0;
     search_open(x, &s, SEARCH_MODEL);
-    assert_ok(search_next(&s, &(SearchQuota){SIZE_MAX, 12, CHEAP, 1, 0, 1}, NULL, &batch));
+    assert_ok(search_next(&s, &(SearchQuota){SIZE_MAX, 12, CHEAP, 1, 0, 1, false}, NULL, &batch));
     batch_measure(x, &s, &batch, best, &out);
     for (uint32_t z = 0; z < N_SIZES; z++)
         search_peer(&s, z, search_value(&s, s.best[z], z) / (z == 0 ? faster : 0.5));
-    assert_ok(search_next(&s, &(SearchQuota){8, 4, DEAR, 1, 0, 1}, NULL, &batch));
+    assert_ok(search_next(&s, &(SearchQuota){8, 4, DEAR, 1, 0, 1, false}, NULL, &batch));
     assert_true(batch.n > 0);
     for (size_t i = 0; i < batch.n; i++) n += batch.v[i].size == 0;
     const double share = (double)n / (double)batch.n;
@@ -456,7 +456,7 @@ static void test_replay(void **state)
 {
     (void)state;
     enum { ROUNDS = 6, KILLED = 3 };
-    const SearchQuota four = {SIZE_MAX, 4, CHEAP, 1, 0, 1};
+    const SearchQuota four = {SIZE_MAX, 4, CHEAP, 1, 0, 1, false};
     Setup x;
     Search whole, again;
     SearchBatch a = {0}, b = {0};
@@ -530,7 +530,7 @@ static void test_twins(void **state)
     assert_ok(pool_init(&x.pool, &x.space, &x.deriver, NULL));
     assert_int_equal(x.pool.n, 8);
     search_open(&x, &s, SEARCH_MODEL);
-    assert_ok(search_next(&s, &(SearchQuota){SIZE_MAX, 12, CHEAP, 1, 0, 1}, NULL, &b));
+    assert_ok(search_next(&s, &(SearchQuota){SIZE_MAX, 12, CHEAP, 1, 0, 1, false}, NULL, &b));
     for (size_t i = 0; i < b.n; i++) *(b.v[i].size % 2 ? &n_narrow : &n_wide) += 1;
     print_message("%zu pairs with one row of tiles, %zu with several\n", n_narrow, n_wide);
     assert_int_equal(n_narrow, 2 * N_SIZES / 2);

@@ -40,10 +40,12 @@ typedef struct {
 /* Limits of a batch. kernels: kernels that are not compiled yet (the caller divides them among the groups
  * that share a compiler). per_size: new candidates of a size. kernel_s, pair_s: seconds of compiling a
  * kernel, divided by the processors that compile, and of measuring a kernel on a size. seconds: of measuring
- * the batch, where sizes and pairs take `scale` times the seconds of search_cost.h; 0: no limit. */
+ * the batch, where sizes and pairs take `scale` times the seconds of search_cost.h; 0: no limit. is_last: it
+ * takes all time that is left. */
 typedef struct {
     size_t kernels, per_size;
     double kernel_s, pair_s, seconds, scale;
+    bool is_last;
 } SearchQuota;
 
 typedef struct SearchFirst {
@@ -59,7 +61,7 @@ typedef struct {
     const double *weight; /* of each size, its share of use; NULL: all are equal */
     size_t n_sizes;
     SearchModel model;
-    const struct SearchFirst *first; /* pairs that the first batch begins with: known to be good elsewhere */
+    const struct SearchFirst *first; /* pairs that the next batch begins with: known to be good elsewhere */
     size_t n_first;
     uint64_t seed;           /* of the random ones */
     bool graphs;             /* short kernels are timed in graphs (GPUs) */

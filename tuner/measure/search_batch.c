@@ -97,7 +97,7 @@ static Err offers_collect(Batch *b)
 {
     Search *s = b->s;
     SearchWork *w = s->work;
-    for (size_t i = 0; s->n_batches == 0 && i < s->o.n_first; i++)
+    for (size_t i = 0; i < s->o.n_first; i++)
         TRY(offer(b, s->o.first[i].permutation, WORTH_POOL));
     for (size_t i = 0; b->in_flight && i < b->in_flight->n; i++)
         TRY(offer(b, s->known.v[b->in_flight->v[i].candidate].permutation, WORTH_STEP));
@@ -307,11 +307,11 @@ static Err flight_find(Batch *b)
     return ERR_OK;
 }
 
-/* The pairs with which the first batch begins. */
+/* The pairs with which the batch begins. */
 static Err firsts_take(Batch *b, GainPairs *pairs)
 {
     const SearchOptions *o = &b->s->o;
-    for (size_t i = 0; b->s->n_batches == 0 && i < o->n_first; i++) {
+    for (size_t i = 0; i < o->n_first; i++) {
         GainPair pair = {0, o->first[i].size};
         while (pair.candidate < b->permutation.n &&
                b->permutation.v[pair.candidate] != o->first[i].permutation)

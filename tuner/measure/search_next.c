@@ -85,6 +85,7 @@ Err search_next(Search *s, const SearchQuota *q, const SearchBatch *flight, Sear
     if (quota.kernels < 1) quota.kernels = 1;
     if (quota.per_size < 1) quota.per_size = 1;
     TRY(s->o.method == SEARCH_MODEL ? next_by_model(s, &quota, flight, out) : next_in_order(s, &quota, out));
+    s->o.n_first = 0;
     s->n_batches += out->n > 0; /* a batch that is not recorded does not count */
     if (out->n) search_wait(s, out);
     return 0;
@@ -107,6 +108,7 @@ Err search_order(const Search *s, const SearchBatch *batch, uint32_t *order)
 void search_replay(Search *s, const SearchBatch *batch)
 {
     s->n_batches++;
+    s->o.n_first = 0;
     search_wait(s, batch);
     if (s->o.method == SEARCH_MODEL || !batch->n) return;
     const int64_t last = s->known.v[batch->v[batch->n - 1].candidate].permutation;

@@ -45,7 +45,8 @@ static SearchQuota by_seconds(const SearchTime *t)
     const double left = t->left_s - choose_s * (first ? FIRST_CHOICE : 1);
     double s = fmax(left * share, t->sizes_s * (first ? FIRST_OVER_SIZES : ROUND_OF_SIZES));
     s = fmax(s, choose_s);
-    if (s > left - 2 * choose_s - t->sizes_s * LAST_OF_SIZES) s = left;
+    const bool is_last = s > left - 2 * choose_s - t->sizes_s * LAST_OF_SIZES;
+    if (is_last) s = left;
     if (first) s = fmax(s, t->sizes_s);
     if (!first && s < t->kernel_s + t->pair_s) return (SearchQuota){0};
     const double compile_s = !t->overlaps ? serial_compile(t, s)
@@ -56,7 +57,8 @@ static SearchQuota by_seconds(const SearchTime *t)
                      .kernel_s = t->overlaps ? t->kernel_s * HIDDEN : t->kernel_s,
                      .pair_s = t->pair_s,
                      .seconds = t->overlaps || first ? s : s - compile_s,
-                     .scale = t->scale};
+                     .scale = t->scale,
+                     .is_last = is_last};
     if (q.kernels < t->n_cores) q.kernels = t->n_cores;
     return q;
 }
@@ -65,7 +67,11 @@ SearchQuota search_quota(const SearchTime *t)
 {
     const bool first = t->n_rounds == 0;
     if (t->budget_s > 0 && t->learns && t->sizes_s > 0) return by_seconds(t);
-    SearchQuota q = {SIZE_MAX, first ? FIRST_QUOTA : LATER_QUOTA, KERNEL_OVER_PAIR, 1, 0, 1};
+    SearchQuota q = {.kernels = SIZE_MAX,
+                     .per_size = first ? FIRST_QUOTA : LATER_QUOTA,
+                     .kernel_s = KERNEL_OVER_PAIR,
+                     .pair_s = 1,
+                     .scale = 1};
     if (t->budget_s <= 0) return q;
     q.kernel_s = t->kernel_s, q.pair_s = t->pair_s;
     const double each = search_kernel_seconds(t);

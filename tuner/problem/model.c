@@ -411,6 +411,11 @@ double model_host_step(int32_t load, int32_t bytes, int32_t unit)
     return least(unit, most(1, (double)load / bytes));
 }
 
+double model_host_rate(const ModelKernel *k, const ModelRates *r)
+{
+    return (double)k->rate * r->math * (k->rate < k->peak ? r->slow : 1);
+}
+
 /* Register tiles of a CPU kernel on a size of so many vectors and columns; those at the edges of D have what
  * is left of these. */
 typedef struct {
@@ -446,7 +451,7 @@ static double host_time(const ModelKernel *k, const ModelDevice *d, const ModelR
     double loads = (vectors * micro_n + columns * micro_m) / (tile_vectors + tile_columns);
     Waves sum = {.detailed = true};
     double *t = sum.term;
-    t[MODEL_TERM_math] = per * 2 * elements * z->k / (k->rate * r->math) / hz;
+    t[MODEL_TERM_math] = per * 2 * elements * z->k / model_host_rate(k, r) / hz;
     t[MODEL_TERM_local] = per * loads * z->k * k->local_bytes / (d->local_rate * r->local) / hz;
     /* A's block is read for each column of register tiles; it stays in the L1 cache only when it is small */
     double a_reads = rows * z->k * micro_n * ab;

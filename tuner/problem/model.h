@@ -137,8 +137,9 @@ typedef struct {
       "clocks of barriers and waits of one chunk of K; host: of a register tile")                            \
     R(store, 0.5, 0.38, 0.32, 0.5, "part of the bandwidth that stores of D reach")                           \
     R(cluster_clocks, 0, 0, 85, 0, "clocks of a chunk of K for waiting on each doubling of a cluster")       \
-    R(slow, 1.2, 5, 1, 1,                                                                                    \
-      "time of loads that the alignment of A or B does not allow, over a load for each access")              \
+    R(slow, 1.2, 5, 1, 1.4,                                                                                  \
+      "time of loads that the alignment of A or B does not allow, over a load for each access; host: "       \
+      "multiply-adds of vectors below the widest in the time of one of the widest")                          \
     R(split_s, 1.5e-6, 3.3e-6, 2.9e-6, 1e-6, "seconds of the launch that adds up parts of K")                \
     R(power, 0.10, 0.10, 0.024, 0.05, "part of the clock that is lost when all units multiply")
 
@@ -286,6 +287,10 @@ ModelSize model_sides(const ModelKernel *k, const ModelSize *size, double *wide,
 /* Of a host kernel, elements of M (load: load_a, unit: unit_m) or of N that are multiplied at once: at an
  * edge as many whole ones of them as there are. */
 double model_host_step(int32_t load, int32_t bytes_ab, int32_t unit);
+/* Floating-point operations of a clock that a host kernel reaches by its vectors. Some processors start two
+ * multiply-adds of half the widest vectors in the time of one of the widest, others have two units for either
+ * (ModelRates.slow: 2, 1). */
+double model_host_rate(const ModelKernel *k, const ModelRates *r);
 
 /* False when numbers of a file lie outside of what model_time accepts. */
 bool model_kernel_ok(const ModelKernel *k);

@@ -123,7 +123,7 @@ static void lanes_of_host(ModelLanes *l, size_t i, const ModelKernel *k, const M
     const size_t at = i / FLOATS, lane = i % FLOATS;
     const double step_m = model_host_step(k->load_a, k->bytes_ab, k->unit_m),
                  step_n = model_host_step(k->load_b, k->bytes_ab, k->unit_n), unit = 2.0 * step_m * step_n,
-                 round = 1e6 * unit / ((double)k->rate * r->math * d->clock_hz * d->n_cu);
+                 round = 1e6 * unit / (model_host_rate(k, r) * d->clock_hz * d->n_cu);
     LanesPart *x = &l->part[at];
     x->per_m[lane] = (float)(1 / step_m), x->per_n[lane] = (float)(1 / step_n);
     x->each[lane] = x->per_k[lane] = x->slots[lane] = x->per_slot[lane] = x->per_cu[lane] = 1;

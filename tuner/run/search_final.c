@@ -76,7 +76,7 @@ static Err predicted_add(SearchGroup *x)
     Search *s = &x->search;
     const SearchMethod method = s->o.method;
     s->o.method = SEARCH_MODEL;
-    Err e = search_next(s, &(SearchQuota){SIZE_MAX, OF_SIZE, 1, 1, 0, 1}, NULL, &x->now.batch);
+    Err e = search_next(s, &(SearchQuota){SIZE_MAX, OF_SIZE, 1, 1, 0, 1, false}, NULL, &x->now.batch);
     s->o.method = method;
     return e;
 }

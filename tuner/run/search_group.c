@@ -321,6 +321,13 @@ static Err batch_record(SearchGroup *x, double seconds)
     return e;
 }
 
+/* Whether there may be pairs for which the seconds of the round were too few. */
+static bool lacks_time(const SearchGroup *x, const SearchQuota *q)
+{
+    static const double WORTH = 1e-3;
+    return q->per_size && q->seconds > 0 && search_hope(&x->search) > WORTH;
+}
+
 Err search_group_choose(SearchGroup *x, const SearchQuota *q, double seconds, size_t *n)
 {
     SearchBatch *b = &x->after.batch;
@@ -336,9 +343,15 @@ Err search_group_choose(SearchGroup *x, const SearchQuota *q, double seconds, si
         if (b->n) TRY(batch_record(x, seconds));
     }
     *n = b->n;
-    x->finished = b->n == 0 && flight->n == 0;
+    x->finished = b->n == 0 && flight->n == 0 && !lacks_time(x, q);
     x->n_rounds += b->n > 0;
     return 0;
+}
+
+void search_group_rest(SearchGroup *x)
+{
+    x->after.batch.n = 0;
+    x->after.known = true;
 }
 
 Err search_group_make(SearchGroup *x, uint32_t c)

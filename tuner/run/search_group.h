@@ -43,6 +43,7 @@ typedef struct {
     SearchTurn after;     /* the round that was chosen last */
     VEC(int64_t) setting; /* of each round, in the store */
     bool finished;        /* there is no next batch */
+    double owed_kernels, owed_seconds; /* of rounds' quotas, that the group has not used (searching.h) */
     int peer;             /* the config's Peer: it is timed in the first round */
 } SearchGroup;
 
@@ -61,6 +62,8 @@ void search_group_fini(SearchGroup *x);
  * rounds up to the one that was measured last and on the predictions for the next one, so that it does not
  * depend on how long anything takes. q->per_size 0: only repeats rounds of the store. *n: pairs. */
 Err search_group_choose(SearchGroup *x, const SearchQuota *q, double seconds, size_t *n);
+/* Chooses nothing for a round that other groups measure. */
+void search_group_rest(SearchGroup *x);
 /* Makes the variants and wanted pairs of the round that was chosen last, with their ids in the store. */
 Err search_group_prepare(SearchGroup *x);
 /* Kernels of that round that no round before had. */

@@ -36,8 +36,7 @@ typedef struct {
  * transpose of A or of B. */
 static const double OTHER_TYPE = 0.1, OTHER_TRANSPOSE = 0.25;
 
-/* What is added to the distances of a file's sizes; -1: its kernels say nothing about this problem type. */
-static double type_distance(const ProblemType *of, const ProblemType *pt)
+double search_seed_apart(const ProblemType *of, const ProblemType *pt)
 {
     const int32_t types[][2] = {{of->DataType, pt->DataType},
                                 {of->DestDataType, pt->DestDataType},
@@ -115,7 +114,7 @@ static Err file_take(Reading *x, const char *path)
     Logic *l = ARENA_NEW(&x->r->arena, Logic);
     TRY_ALLOC(l);
     TRY(logic_read(&x->r->arena, path, NULL, l));
-    const double apart = type_distance(l->pt, &x->g->problem->pt);
+    const double apart = search_seed_apart(l->pt, &x->g->problem->pt);
     if (apart < 0) return ERR_OK;
     if (!str_eq_c(l->arch, x->r->target->name)) {
         warning("--seed-from %s: not used: it is logic for %.*s, expected %s", path, STR_ARG(l->arch),

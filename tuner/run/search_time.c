@@ -195,17 +195,65 @@ Err searching_final_costs(const Searching *x, const SearchGroup *s)
     return ERR_OK;
 }
 
+/* ---- the groups' shares of a round ---- */
+
+/* The expected gain that is left on all sizes of a group. It is an estimate by few results, so that each size
+ * counts GAIN_FLOOR times the mean of all groups at least. Before all groups have results: its sizes. */
+static const double GAIN_FLOOR = 0.25;
+/* A group takes part in a round when its seconds are this multiple of those of starting its client. */
+static const double TURN_OF_CLIENT = 3;
+
+static double gain_left(const Searching *x, const SearchGroup *s)
+{
+    double sizes = 0, gain = 0;
+    const double n = (double)s->search.o.n_sizes;
+    for (size_t i = 0; i < x->n; i++) {
+        const Search *g = &x->group[i].search;
+        if (x->group[i].finished) continue;
+        if (g->n_batches < 2) return n;
+        sizes += (double)g->o.n_sizes;
+        gain += (double)g->o.n_sizes * search_hope(g);
+    }
+    return gain > 0 ? n * (search_hope(&s->search) + GAIN_FLOOR * gain / sizes) : n;
+}
+
+/* The same times the seconds of a size without kernels. */
+static double seconds_left(const Searching *x, const SearchGroup *s)
+{
+    return gain_left(x, s) * search_cost_sizes(&s->search) / (double)s->search.o.n_sizes;
+}
+
+void searching_deal(Searching *x, const SearchQuota *q)
+{
+    double gain = 0, seconds = 0;
+    for (size_t i = 0; i < x->n; i++) {
+        if (x->group[i].finished) continue;
+        gain += gain_left(x, &x->group[i]);
+        seconds += seconds_left(x, &x->group[i]);
+    }
+    for (size_t i = 0; gain > 0 && q->kernels != SIZE_MAX && i < x->n; i++) {
+        SearchGroup *s = &x->group[i];
+        if (s->finished) continue;
+        s->owed_kernels += (double)q->kernels * gain_left(x, s) / gain;
+        s->owed_seconds += q->seconds * seconds_left(x, s) / seconds;
+    }
+}
+
+bool searching_rests(const Searching *x, size_t i, const SearchQuota *q)
+{
+    const SearchGroup *s = &x->group[i];
+    const double least = TURN_OF_CLIENT * q->scale * search_cost_client();
+    bool most = true;
+    for (size_t k = 0; k < x->n; k++) most &= x->group[k].finished || x->group[k].owed_seconds <= s->owed_seconds;
+    return q->per_size && q->seconds > 0 && !q->is_last && s->search.n_batches >= 2 && !most &&
+           s->owed_seconds < least && s->n_rounds >= s->n_recorded;
+}
+
 SearchQuota searching_share(const Searching *x, size_t i, SearchQuota q)
 {
-    double sizes = 0, seconds = 0;
-    for (size_t k = 0; k < x->n; k++)
-        if (!x->group[k].finished) {
-            sizes += (double)x->group[k].search.o.n_sizes;
-            seconds += search_cost_sizes(&x->group[k].search);
-        }
-    if (x->group[i].finished || sizes <= 0) return q;
-    if (q.kernels != SIZE_MAX)
-        q.kernels = (size_t)ceil((double)q.kernels * (double)x->group[i].search.o.n_sizes / sizes);
-    q.seconds *= search_cost_sizes(&x->group[i].search) / seconds;
+    const SearchGroup *s = &x->group[i];
+    if (s->finished || q.kernels == SIZE_MAX) return q;
+    q.kernels = (size_t)ceil(s->owed_kernels);
+    if (q.seconds > 0) q.seconds = s->owed_seconds;
     return q;
 }

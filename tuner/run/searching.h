@@ -57,8 +57,13 @@ double searching_fill_seconds(const Searching *x);
 double searching_left(const Searching *x);
 /* The quota of the next round. */
 SearchQuota searching_quota(Searching *x);
-/* A group's share of a round's quota among the groups that are not finished: kernels in proportion to its
- * number of sizes, seconds in proportion to what these take. */
+/* Deals a round's quota to the groups that are not finished: kernels in proportion to the expected gain that
+ * is left on all their sizes, seconds in proportion to the same times what a size takes. A group that measures
+ * nothing keeps what it is owed. */
+void searching_deal(Searching *x, const SearchQuota *q);
+/* Whether a group lets this round pass, because what it is owed would mostly go into starting its client. */
+bool searching_rests(const Searching *x, size_t i, const SearchQuota *q);
+/* What a group is owed of a round's quota. */
 SearchQuota searching_share(const Searching *x, size_t i, SearchQuota q);
 /* The number of finalists of a group that there is time to validate on each of its sizes. */
 size_t searching_finalists_most(const Searching *x, const SearchGroup *s);

@@ -23,6 +23,7 @@
 #include "run/forecast.h"
 #include "run/search_between.h"
 #include "run/search_fill.h"
+#include "run/search_share.h"
 #include "run/searching.h"
 
 /* Seconds of a race on one size in rounds, which only need to separate good candidates from bad ones. */
@@ -141,20 +142,29 @@ static Err after_build(Searching *x)
     return n ? building_begin(x->r, list, n, x->overlaps, &x->after.building) : 0;
 }
 
+static Err group_choose(Searching *x, size_t i, const SearchQuota *all)
+{
+    size_t n = 0;
+    SearchGroup *s = &x->group[i];
+    const SearchQuota q = searching_share(x, i, *all);
+    if (searching_rests(x, i, all)) return search_group_rest(s), ERR_OK;
+    TRY(search_share(x->group, x->n, i));
+    TRY(search_group_choose(s, &q, searching_spent(x), &n));
+    TRY(search_group_prepare(s));
+    if (n) s->owed_kernels = s->owed_seconds = 0;
+    x->after.n_pairs += n;
+    x->after.expected_s += search_cost_batch(&s->search, &s->after.batch);
+    x->after.n_kernels += search_group_new_kernels(s);
+    return ERR_OK;
+}
+
 /* Chooses a round, if any pair is worth measuring, and generates its kernels' texts. */
 static Err round_choose(Searching *x)
 {
     const uint64_t start = clock_ns();
     const SearchQuota all = searching_quota(x);
-    for (size_t i = 0; i < x->n; i++) {
-        size_t n;
-        const SearchQuota q = searching_share(x, i, all);
-        TRY(search_group_choose(&x->group[i], &q, searching_spent(x), &n));
-        TRY(search_group_prepare(&x->group[i]));
-        x->after.n_pairs += n;
-        x->after.expected_s += search_cost_batch(&x->group[i].search, &x->group[i].after.batch);
-        x->after.n_kernels += search_group_new_kernels(&x->group[i]);
-    }
+    searching_deal(x, &all);
+    for (size_t i = 0; i < x->n; i++) TRY(group_choose(x, i, &all));
     if (!x->after.n_pairs) return 0;
     if (x->n_rounds) x->choose_s = (double)(clock_ns() - start) * 1e-9;
     round_tell(x, ++x->n_rounds, x->after.n_kernels, x->after.n_pairs);
