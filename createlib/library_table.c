@@ -14,9 +14,9 @@
 enum { KEY_PARTS = SIZE_MAX_DIMS, LABELS = 4 };
 
 /* The parts of a size that make the key. Of a GEMM they follow from the index order: label 2 is the first
- * free size of A, 3 that of B, 1 the summation, 0 the batch, which only exact tables and those of batched
- * sections use. Element p of a size has the label index_order[p]. Of a convolution they are all sizes and
- * the key strides (problem/sizes.h). */
+ * free size of A, 3 that of B, 1 the summation, 0 the batch, which only exact tables, those of batched
+ * sections and the whole table behind these use. Element p of a size has the label index_order[p]. Of a
+ * convolution they are all sizes and the key strides (problem/sizes.h). */
 typedef struct {
     const char *property[KEY_PARTS];
     int32_t index[KEY_PARTS]; /* of the property: which of M's indices, of A's dimensions */
@@ -197,6 +197,23 @@ typedef struct {
     int n_sections; /* tables of sections beside the whole table; 0: none */
 } Tables;
 
+static bool has_batched(const Tables *t)
+{
+    bool any = false;
+    for (int i = 0; i < SECTIONS; i++) any |= t->has[i] && i & SECTION_BATCHED;
+    return any;
+}
+
+/* The whole table gets the key of batched sections: a reader that asks it alone, since it has the performance
+ * model, would otherwise take a size's row for that of another number of batches. */
+static Err whole_table_batched(Tables *t)
+{
+    t->shape = key_shape(t->first, true);
+    for (size_t i = 0; i < t->all.n; i++) TRY(key_fill(t->first, &t->shape, &t->all.v[i]));
+    if (t->all.n) qsort(t->all.v, t->all.n, sizeof *t->all.v, cmp_entries);
+    return ERR_OK;
+}
+
 static Err tables_collect(const LibraryPart *part, size_t n, bool exact, Tables *t)
 {
     *t = (Tables){.first = NULL};
@@ -208,7 +225,7 @@ static Err tables_collect(const LibraryPart *part, size_t n, bool exact, Tables 
     for (size_t i = 0; i < t->all.n; i++) t->has[t->all.v[i].section] = true;
     for (int i = 0; i < SECTIONS; i++) t->n_sections += t->has[i];
     if (t->n_sections == 1) t->n_sections = 0;
-    return ERR_OK;
+    return has_batched(t) ? whole_table_batched(t) : ERR_OK;
 }
 
 static Err emit_matching(Emit *e, const LibraryPart *part, size_t n, const Logic *first,
@@ -246,14 +263,12 @@ static Err emit_section(Emit *e, const LibraryPart *part, size_t n, const Tables
 {
     const KeyShape shape = key_shape(t->first, section & SECTION_BATCHED);
     TableEntries rows = {NULL, 0, 0};
-    bool batched = false;
-    for (int i = 0; i < SECTIONS; i++) batched |= t->has[i] && i & SECTION_BATCHED;
     Err err = section_rows(t, section, &shape, &rows);
     emit_map(e, 2, false);
     emit_cstr(e, "library");
     if (!err) err = emit_matching(e, part, n, t->first, &shape, &rows, false);
     emit_cstr(e, "predicate");
-    if (!err) err = library_emit_section(e, t->first->pt, section, batched);
+    if (!err) err = library_emit_section(e, t->first->pt, section, has_batched(t));
     emit_end(e);
     VEC_FINI(&rows);
     return err;

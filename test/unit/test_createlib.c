@@ -5,6 +5,7 @@
 #include "client/runtime/library.h"
 #include "client/runtime/tuner.h"
 #include "createlib/create_internal.h"
+#include "fmt/node.h"
 #include "logic/derive.h"
 
 typedef struct {
@@ -414,12 +415,39 @@ static void test_sections(void **state)
     sections_check(*state, "sections", sizes, cases, sizeof cases / sizeof *cases);
 }
 
-/* Keys of batched sections have the batch count, too. */
+/* The number of properties of a table with so many entries; 0: there is none in the node. */
+static size_t key_of_table(const Node *n, size_t n_entries)
+{
+    const Node *table = n->kind == NODE_MAP ? node_get(n, "table") : NULL,
+               *properties = table ? node_get(n, "properties") : NULL;
+    size_t found = properties && table->n == n_entries ? properties->n : 0;
+    const size_t n_items = n->kind == NODE_MAP ? 2 * n->n : n->kind == NODE_SEQ ? n->n : 0;
+    for (size_t i = 0; i < n_items && !found; i++) found = key_of_table(&n->item[i], n_entries);
+    return found;
+}
+
+static size_t key_of_whole_table(Fixture *f, const char *name)
+{
+    Str data;
+    Node *n;
+    const char *path = arena_printf(&f->a, "%s/%s/library/TensileLibrary.dat", f->dir, name).s;
+    assert_ok(file_read(&f->a, path, 1 << 24, &data));
+    assert_ok(msgpack_parse(&f->a, path, data, NULL, &n));
+    return key_of_table(n, 3);
+}
+
+/* Keys of batched sections have the batch count, too, and so have those of the whole table behind them, which
+ * readers of the performance model ask alone. */
 static void test_batched_sections(void **state)
 {
     static const int64_t sizes[3][4] = {{60, 60, 256, 2048}, {255, 255, 1, 2048}, {64, 64, 16, 2048}};
     static const SectionCase cases[] = {{60, 60, 20, 2}, {64, 64, 200, 0}, {260, 260, 1, 1}};
+    static const int64_t one[3][4] = {{60, 60, 1, 2048}, {255, 255, 1, 2048}, {64, 64, 1, 2048}};
+    static const SectionCase case_one[] = {{60, 60, 1, 0}};
     sections_check(*state, "batched", sizes, cases, sizeof cases / sizeof *cases);
+    assert_int_equal(key_of_whole_table(*state, "batched"), 4);
+    sections_check(*state, "one", one, case_one, 1);
+    assert_int_equal(key_of_whole_table(*state, "one"), 3);
 }
 
 static void test_index_base(void **state)

@@ -197,12 +197,14 @@ static void search_run(Setup *x, SearchMethod method, bool overlaps, double kern
     search_open(x, &s, method);
     for (size_t n_done = 0; n_done < N_SIZES;) {
         if (!next.n)
-            assert_ok(search_next(&s, &(SearchQuota){SIZE_MAX, s.n_batches ? 4 : 12, kernel_s, 1, 0, 1, false}, NULL,
-                                  &next));
+            assert_ok(search_next(
+                &s, &(SearchQuota){SIZE_MAX, s.n_batches ? 4 : 12, kernel_s, 1, 0, 1, false}, NULL, &next));
         if (!next.n) break;
         const SearchBatch t = now;
         now = next, next = t, next.n = 0;
-        if (overlaps) assert_ok(search_next(&s, &(SearchQuota){SIZE_MAX, 4, kernel_s, 1, 0, 1, false}, &now, &next));
+        if (overlaps)
+            assert_ok(
+                search_next(&s, &(SearchQuota){SIZE_MAX, 4, kernel_s, 1, 0, 1, false}, &now, &next));
         batch_measure(x, &s, &now, best, out);
         if (!out->n_of_first && out->n_pairs >= FIRST_PAIRS) out->n_of_first = s.known.n;
         n_done = 0;
@@ -367,6 +369,11 @@ static void test_large(void **state)
     assert_true(x.pool.size > 1000000000);
     assert_true(!pool_is_whole(&x.pool));
     assert_true(x.pool.n > 1000 && x.pool.n < POOL_ITEMS && x.pool.n_looks <= POOL_LOOKS);
+    Pool some;
+    assert_ok(pool_init_some(&some, &x.space, &x.deriver, 5000, NULL));
+    assert_int_equal(some.n_looks, 5000);
+    assert_true(!pool_is_whole(&some) && some.n > 0 && some.n < x.pool.n);
+    pool_fini(&some);
     for (int z = 0; z < N_SIZES; z++) best[z] = 1;
     search_run(&x, SEARCH_MODEL, false, CHEAP, best, 16, &out);
     for (int z = 0; z < N_SIZES; z++) assert_true(out.n[z] >= 16);

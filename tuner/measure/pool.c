@@ -279,10 +279,10 @@ static Err idle_check(void *check)
 }
 
 /* Derives all permutations, or POOL_DRAWN drawn ones. Equal candidates have equal hashes. */
-static Err look(Pool *p, PoolCheckFn *check)
+static Err look(Pool *p, uint64_t most, PoolCheckFn *check)
 {
-    p->drawn = p->size > POOL_LOOKS;
-    Looks x = {.p = p, .n_looks = p->drawn ? POOL_DRAWN : (uint64_t)p->size};
+    p->drawn = p->size > POOL_LOOKS || (uint64_t)p->size > most;
+    Looks x = {.p = p, .n_looks = !p->drawn ? (uint64_t)p->size : most < POOL_DRAWN ? most : POOL_DRAWN};
     const size_t n_parts = (size_t)((x.n_looks + PART_LOOKS - 1) / PART_LOOKS);
     const size_t bytes = n_parts * sizeof *x.part;
     p->n_looks = x.n_looks;
@@ -297,10 +297,15 @@ static Err look(Pool *p, PoolCheckFn *check)
 
 Err pool_init(Pool *p, const Space *space, const Deriver *deriver, PoolCheckFn *check)
 {
+    return pool_init_some(p, space, deriver, UINT64_MAX, check);
+}
+
+Err pool_init_some(Pool *p, const Space *space, const Deriver *deriver, uint64_t most, PoolCheckFn *check)
+{
     *p = (Pool){.space = space, .deriver = deriver, .keep_below = UINT64_MAX};
     TRY(space_size(space, &p->size));
     if (p->size == 0) return 0;
-    return p->size < SMALL ? enumerate(p, check) : look(p, check);
+    return p->size < SMALL ? enumerate(p, check) : look(p, most, check);
 }
 
 void pool_fini(Pool *p)

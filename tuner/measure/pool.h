@@ -31,8 +31,10 @@ typedef struct {
 /* Called between blocks of permutations, for Ctrl-C and progress; an error ends the work. */
 typedef Err PoolCheckFn(void);
 
-/* space (sealed) and deriver must outlive the pool. check may be NULL. */
+/* space (sealed) and deriver must outlive the pool. check may be NULL. pool_init_some: as of a larger space,
+ * at most `most` permutations are drawn where there are more. */
 Err pool_init(Pool *p, const Space *space, const Deriver *deriver, PoolCheckFn *check);
+Err pool_init_some(Pool *p, const Space *space, const Deriver *deriver, uint64_t most, PoolCheckFn *check);
 void pool_fini(Pool *p);
 /* True when item has every valid candidate of the space. */
 bool pool_is_whole(const Pool *p);

@@ -130,6 +130,17 @@ static Err notes_make(SearchGroup *x)
     return e;
 }
 
+/* The most permutations that a search of a short TimeBudget derives, so that deriving and scoring take a few
+ * percent of it. */
+static uint64_t looks_most(const Globals *g)
+{
+    static const double LOOKS_OF_SECOND = 1.5e4, LEAST = 1 << 16;
+    double seconds;
+    if (g->SearchMethod != GLOBAL_SEARCH_MODEL || !time_parse(g->TimeBudget, &seconds) || seconds <= 0)
+        return UINT64_MAX;
+    return (uint64_t)fmax(LEAST, LOOKS_OF_SECOND * seconds);
+}
+
 static Err pool_make(SearchGroup *x)
 {
     Run *r = x->r;
@@ -139,7 +150,7 @@ static Err pool_make(SearchGroup *x)
     limits.custom = &x->folder.kernels;
     TRY(deriver_init(&x->deriver, &g->problem->pt, r->target, &limits));
     TRY(space_of_size_group(&x->space, r->config, &g->problem->pt, g->config));
-    TRY(pool_init(&x->pool, &x->space, &x->deriver, run_check));
+    TRY(pool_init_some(&x->pool, &x->space, &x->deriver, looks_most(&r->config->globals), run_check));
     TRY(custom_folder_check(&x->folder));
     g->n_permutations = (uint64_t)x->pool.size;
     g->rules = x->pool.rules;

@@ -37,14 +37,14 @@ typedef struct {
     SearchRecord record;
     SearchRound *recorded; /* rounds of earlier runs */
     size_t n_recorded, n_rounds;
-    VEC(Variant) made;    /* of each known candidate; hash.s == NULL: not made yet */
-    SearchTurn now;       /* the round that is measured */
-    SearchTurn next;      /* the round whose kernels are compiled */
-    SearchTurn after;     /* the round that was chosen last */
-    VEC(int64_t) setting; /* of each round, in the store */
-    bool finished;        /* there is no next batch */
+    VEC(Variant) made;                 /* of each known candidate; hash.s == NULL: not made yet */
+    SearchTurn now;                    /* the round that is measured */
+    SearchTurn next;                   /* the round whose kernels are compiled */
+    SearchTurn after;                  /* the round that was chosen last */
+    VEC(int64_t) setting;              /* of each round, in the store */
+    bool finished;                     /* there is no next batch */
     double owed_kernels, owed_seconds; /* of rounds' quotas, that the group has not used (searching.h) */
-    int peer;             /* the config's Peer: it is timed in the first round */
+    int peer;                          /* the config's Peer: it is timed in the first round */
 } SearchGroup;
 
 /* The peer that a round of the group times: the config's in the first round, else 0 for none. round: the

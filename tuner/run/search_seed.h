@@ -27,8 +27,8 @@ typedef struct {
 /* *out is empty without --seed-from. ERR_INPUT when the path holds no logic. Logic for another architecture
  * and rates of another device are not used, with a warning. n_sizes: without the held-out ones. */
 Err search_seed_read(Run *r, const Group *g, const Deriver *deriver, size_t n_sizes, SearchSeed *out);
-/* What is added to the distance of a size when winners of the type `of` are tried for pt; -1: they say nothing
- * about it. */
+/* What is added to the distance of a size when winners of the type `of` are tried for pt; -1: they say
+ * nothing about it. */
 double search_seed_apart(const ProblemType *of, const ProblemType *pt);
 /* Appends text that identifies the seed, for the key of the search. */
 void search_seed_identity(const SearchSeed *s, Buf *out);

@@ -84,9 +84,8 @@ Err search_share(SearchGroup *group, size_t n, size_t i)
     for (uint32_t z = 0; z < x->n_own; z++) {
         Winner w = {INFINITY, -1};
         for (size_t k = 0; k < n; k++) {
-            const double apart = k == i || !group[k].search.n_pairs
-                                     ? -1
-                                     : search_seed_apart(group[k].search.o.pt, s->o.pt);
+            const double apart =
+                k == i || !group[k].search.n_pairs ? -1 : search_seed_apart(group[k].search.o.pt, s->o.pt);
             if (apart >= 0 && same_values(&group[k].space, &x->space))
                 winner_near(&group[k], apart, &s->o.size[z], &w);
         }

@@ -244,7 +244,8 @@ bool searching_rests(const Searching *x, size_t i, const SearchQuota *q)
     const SearchGroup *s = &x->group[i];
     const double least = TURN_OF_CLIENT * q->scale * search_cost_client();
     bool most = true;
-    for (size_t k = 0; k < x->n; k++) most &= x->group[k].finished || x->group[k].owed_seconds <= s->owed_seconds;
+    for (size_t k = 0; k < x->n; k++)
+        most &= x->group[k].finished || x->group[k].owed_seconds <= s->owed_seconds;
     return q->per_size && q->seconds > 0 && !q->is_last && s->search.n_batches >= 2 && !most &&
            s->owed_seconds < least && s->n_rounds >= s->n_recorded;
 }

@@ -58,8 +58,8 @@ double searching_left(const Searching *x);
 /* The quota of the next round. */
 SearchQuota searching_quota(Searching *x);
 /* Deals a round's quota to the groups that are not finished: kernels in proportion to the expected gain that
- * is left on all their sizes, seconds in proportion to the same times what a size takes. A group that measures
- * nothing keeps what it is owed. */
+ * is left on all their sizes, seconds in proportion to the same times what a size takes. A group that
+ * measures nothing keeps what it is owed. */
 void searching_deal(Searching *x, const SearchQuota *q);
 /* Whether a group lets this round pass, because what it is owed would mostly go into starting its client. */
 bool searching_rests(const Searching *x, size_t i, const SearchQuota *q);
