@@ -278,7 +278,7 @@ static void host_device(int n_cu, ModelDevice *d)
                        .local_rate = 128,
                        .l2_bytes = 1 << 20,
                        .l2_rate = 100e9,
-                       .dram_rate = 20e9 * (threads < 12 ? threads : 12),
+                       .dram_rate = 40e9 * (threads < 12 ? threads : 12),
                        .dies = 1};
 }
 

@@ -125,7 +125,7 @@ typedef struct {
     R(math, 0.90, 0.90, 0.907, 0.70, "part of the peak rate of multiply-adds")                               \
     R(local, 1.00, 1.44, 1.51, 4.00, "part of the bandwidth of local memory")                                \
     R(l2, 1.00, 1.49, 1.32, 0.90, "part of the bandwidth of the L2 cache")                                   \
-    R(dram, 0.84, 0.88, 0.716, 2.00, "part of the bandwidth of DRAM")                                        \
+    R(dram, 0.84, 0.88, 0.716, 1.00, "part of the bandwidth of DRAM")                                        \
     R(launch_s, 9e-7, 4.8e-7, 7.3e-7, 1e-7, "seconds of a launch that does nothing")                         \
     R(group_clocks, 1200, 1100, 536, 25, "clocks until a work-group's first load, and after its last store") \
     R(load_clocks, 500, 1600, 1900, 20,                                                                      \
