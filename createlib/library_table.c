@@ -204,28 +204,25 @@ static bool has_batched(const Tables *t)
     return any;
 }
 
-/* The whole table gets the key of batched sections: a reader that asks it alone, since it has the performance
- * model, would otherwise take a size's row for that of another number of batches. */
-static Err whole_table_batched(Tables *t)
+static void sections_note(Tables *t)
 {
-    t->shape = key_shape(t->first, true);
-    for (size_t i = 0; i < t->all.n; i++) TRY(key_fill(t->first, &t->shape, &t->all.v[i]));
-    if (t->all.n) qsort(t->all.v, t->all.n, sizeof *t->all.v, cmp_entries);
-    return ERR_OK;
+    for (size_t i = 0; i < t->all.n; i++) t->has[t->all.v[i].section] = true;
+    for (int i = 0; i < SECTIONS; i++) t->n_sections += t->has[i];
+    if (t->n_sections == 1) t->n_sections = 0;
 }
 
+/* The whole table has the key of batched sections: a reader that asks it alone, since it has the performance
+ * model, would otherwise take a size's row for that of another number of batches. */
 static Err tables_collect(const LibraryPart *part, size_t n, bool exact, Tables *t)
 {
     *t = (Tables){.first = NULL};
     TRY(collect(part, n, exact, &t->first, &t->all));
     if (!t->first) return ERR_OK;
-    t->shape = key_shape(t->first, exact);
+    if (!exact && library_has_sections(part, n)) sections_note(t);
+    t->shape = key_shape(t->first, exact || has_batched(t));
+    for (size_t i = 0; has_batched(t) && i < t->all.n; i++) TRY(key_fill(t->first, &t->shape, &t->all.v[i]));
     if (t->all.n) qsort(t->all.v, t->all.n, sizeof *t->all.v, cmp_entries);
-    if (exact || !library_has_sections(part, n)) return ERR_OK;
-    for (size_t i = 0; i < t->all.n; i++) t->has[t->all.v[i].section] = true;
-    for (int i = 0; i < SECTIONS; i++) t->n_sections += t->has[i];
-    if (t->n_sections == 1) t->n_sections = 0;
-    return has_batched(t) ? whole_table_batched(t) : ERR_OK;
+    return ERR_OK;
 }
 
 static Err emit_matching(Emit *e, const LibraryPart *part, size_t n, const Logic *first,

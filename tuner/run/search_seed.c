@@ -56,11 +56,10 @@ double search_seed_apart(const ProblemType *of, const ProblemType *pt)
     return sum + (of->TransposeB == pt->TransposeB ? 0 : OTHER_TRANSPOSE);
 }
 
-/* Sum of the distances of the logarithms of M, N, batch and K. */
-static double distance_of(const ProblemType *pt, const ProblemSize *z, const LogicRow *row)
+double search_seed_distance(const ProblemType *pt, const int64_t *a, const int64_t *b)
 {
     double sum = 0;
-    for (int32_t i = 0; i < pt->TotalIndices; i++) sum += fabs(log((double)z->v[i] / (double)row->size[i]));
+    for (int32_t i = 0; i < pt->TotalIndices; i++) sum += fabs(log((double)a[i] / (double)b[i]));
     return sum;
 }
 
@@ -88,7 +87,8 @@ static void row_note(Reading *x, const Logic *l, const LogicRow *row, double apa
         if (row->size[i] < 1) return;
     for (size_t z = 0; z < x->n_sizes; z++) {
         Near *near = &x->near[z * NEAREST];
-        near_insert(near, (Near){apart + distance_of(pt, &x->g->size[z], row), &l->solution[row->solution]});
+        near_insert(near, (Near){apart + search_seed_distance(pt, x->g->size[z].v, row->size),
+                                 &l->solution[row->solution]});
     }
 }
 

@@ -30,6 +30,8 @@ Err search_seed_read(Run *r, const Group *g, const Deriver *deriver, size_t n_si
 /* What is added to the distance of a size when winners of the type `of` are tried for pt; -1: they say
  * nothing about it. */
 double search_seed_apart(const ProblemType *of, const ProblemType *pt);
+/* Sum of the distances of the logarithms of all extents of two sizes. */
+double search_seed_distance(const ProblemType *pt, const int64_t *a, const int64_t *b);
 /* Appends text that identifies the seed, for the key of the search. */
 void search_seed_identity(const SearchSeed *s, Buf *out);
 

@@ -35,14 +35,6 @@ static bool same_values(const Space *a, const Space *b)
     return true;
 }
 
-/* Sum of the distances of the logarithms of all extents. */
-static double distance(const ProblemType *pt, const ProblemSize *a, const ProblemSize *b)
-{
-    double sum = 0;
-    for (int32_t i = 0; i < pt->TotalIndices; i++) sum += fabs(log((double)a->v[i] / (double)b->v[i]));
-    return sum;
-}
-
 typedef struct {
     double distance;
     int64_t permutation; /* -1: none */
@@ -53,7 +45,7 @@ static void winner_near(const SearchGroup *other, double apart, const ProblemSiz
 {
     const Search *s = &other->search;
     for (size_t i = 0; i < s->o.n_sizes; i++) {
-        const double far = distance(s->o.pt, z, &s->o.size[i]);
+        const double far = search_seed_distance(s->o.pt, z->v, s->o.size[i].v);
         if (s->best[i] == UINT32_MAX || far > log(SHARE_FAR) || !(apart + far < w->distance)) continue;
         *w = (Winner){apart + far, s->known.v[s->best[i]].permutation};
     }
@@ -73,25 +65,31 @@ static bool is_known(const SearchGroup *x, int64_t permutation, uint32_t z)
     return false;
 }
 
+/* Takes the winners of another group for all sizes of x. */
+static void winners_take(const SearchGroup *other, const SearchGroup *x, Winner *w)
+{
+    if (!other->search.n_pairs) return;
+    const double apart = search_seed_apart(other->search.o.pt, x->search.o.pt);
+    if (apart < 0 || !same_values(&other->space, &x->space)) return;
+    for (size_t z = 0; z < x->n_own; z++) winner_near(other, apart, &x->search.o.size[z], &w[z]);
+}
+
 Err search_share(SearchGroup *group, size_t n, size_t i)
 {
     SearchGroup *x = &group[i];
     Search *s = &x->search;
     if (x->finished || s->o.method != SEARCH_MODEL || !s->n_pairs) return ERR_OK;
     SearchFirst *first = ARENA_ARRAY(&x->r->arena, x->n_own + 1, SearchFirst);
+    Winner *w = ARENA_ARRAY(&x->r->arena, x->n_own + 1, Winner);
     TRY_ALLOC(first);
+    TRY_ALLOC(w);
+    for (size_t z = 0; z < x->n_own; z++) w[z] = (Winner){INFINITY, -1};
+    for (size_t k = 0; k < n; k++)
+        if (k != i) winners_take(&group[k], x, w);
     s->o.n_first = 0;
-    for (uint32_t z = 0; z < x->n_own; z++) {
-        Winner w = {INFINITY, -1};
-        for (size_t k = 0; k < n; k++) {
-            const double apart =
-                k == i || !group[k].search.n_pairs ? -1 : search_seed_apart(group[k].search.o.pt, s->o.pt);
-            if (apart >= 0 && same_values(&group[k].space, &x->space))
-                winner_near(&group[k], apart, &s->o.size[z], &w);
-        }
-        if (w.permutation >= 0 && !is_known(x, w.permutation, z))
-            first[s->o.n_first++] = (SearchFirst){w.permutation, z};
-    }
+    for (uint32_t z = 0; z < x->n_own; z++)
+        if (w[z].permutation >= 0 && !is_known(x, w[z].permutation, z))
+            first[s->o.n_first++] = (SearchFirst){w[z].permutation, z};
     s->o.first = first;
     return ERR_OK;
 }
